@@ -1,0 +1,59 @@
+"""The object store through `obstore`: a folder or an S3 bucket, by URL."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import LocalStore, ObjectStore as ObstoreStore, from_url
+
+from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
+from orcha_dagster.interfaces.object_store import ObjectStore
+
+
+class ObstoreObjects(ObjectStore):
+    """Opens at the first call. Writes are atomic: obstore writes beside and renames."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    @cached_property
+    def _store(self) -> ObstoreStore:
+        parts = urlsplit(self._url)
+        if parts.scheme == "file":
+            return LocalStore(Path(unquote(parts.path)), mkdir=True)
+        if parts.scheme == "s3":
+            return from_url(self._url)
+        raise ConfigurationError(
+            f"ORCHA_OBJECT_STORE is not a store's URL: {self._url!r}.",
+            remedy="It looks like file:///srv/orcha or s3://bucket/prefix.",
+        )
+
+    def put(self, path: str, content: bytes) -> None:
+        with _translated():
+            obstore.put(self._store, path, content)
+
+    def find(self, path: str) -> bytes | None:
+        try:
+            with _translated():
+                return bytes(obstore.get(self._store, path).bytes())
+        except FileNotFoundError:
+            return None
+
+    def list_paths(self, prefix: str) -> list[str]:
+        with _translated():
+            return sorted(meta["path"] for chunk in obstore.list(self._store, prefix) for meta in chunk)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """The one place where obstore's errors become ours; a missing object is Python's FileNotFoundError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (BaseError, OSError) as error:
+        raise StorageUnavailable(f"The object store does not answer ({type(error).__name__}).") from error

@@ -1,0 +1,79 @@
+"""Brings a database to the schema this code needs, and tells when it is older or newer."""
+
+from pathlib import Path
+
+import sqlalchemy
+from alembic import command
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy.exc import OperationalError
+
+from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
+
+# Two starts at once must not both migrate; any constant of ours serves as the lock's number.
+_ADVISORY_LOCK = 7_240_551
+
+
+def migrate(database_url: str) -> None:
+    """Apply what is missing. Safe to call at every start and from several processes."""
+    with _connect(database_url) as connection:
+        connection.execute(sqlalchemy.text("SELECT pg_advisory_xact_lock(:n)"), {"n": _ADVISORY_LOCK})
+        _refuse_newer(connection)
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def find_schema_problem(database_url: str) -> str | None:
+    """One sentence with the remedy, or None when the schema is the one this code needs."""
+    with _connect(database_url) as connection:
+        found = _current(connection)
+    needed = _script().get_current_head()
+    if found == needed:
+        return None
+    if found is None or _is_known(found):
+        return f"The database schema is {found or 'empty'}, this version needs {needed}. Run: orcha migrate"
+    return _newer_sentence(found, needed)
+
+
+def _refuse_newer(connection: sqlalchemy.Connection) -> None:
+    found = _current(connection)
+    if found is not None and not _is_known(found):
+        raise ConfigurationError(_newer_sentence(found, _script().get_current_head()))
+
+
+def _newer_sentence(found: str, needed: str | None) -> str:
+    return (
+        f"The database schema is {found}, newer than this version knows ({needed}). "
+        "Install the version of Orcha that wrote it, or use another database."
+    )
+
+
+def _current(connection: sqlalchemy.Connection) -> str | None:
+    return MigrationContext.configure(connection, opts={"version_table": "orcha_schema_version"}).get_current_revision()
+
+
+def _is_known(revision: str) -> bool:
+    return any(script.revision == revision for script in _script().walk_revisions())
+
+
+def _script() -> ScriptDirectory:
+    return ScriptDirectory.from_config(_config())
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+def _connect(database_url: str) -> "sqlalchemy.engine.base.Engine._trans_ctx":  # type: ignore[name-defined]
+    engine = sqlalchemy.create_engine(
+        database_url.replace("postgresql://", "postgresql+psycopg://", 1), poolclass=sqlalchemy.NullPool
+    )
+    try:
+        return engine.begin()
+    except OperationalError as error:
+        raise StorageUnavailable(f"The database does not answer: {error.orig}") from error

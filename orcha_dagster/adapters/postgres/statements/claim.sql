@@ -1,0 +1,60 @@
+-- Claims what can be claimed of the messages' ingestions and tells of every other one why not.
+-- Candidates are locked first, so that two claims at once share the work instead of waiting for each other.
+WITH rung AS (
+    SELECT *
+      FROM unnest(%(ids)s::uuid[], %(message_ids)s::text[], %(receipt_handles)s::text[])
+           AS message (id, message_id, receipt_handle)
+), candidate AS (
+    SELECT ingestion.id
+      FROM ingestion
+     WHERE id IN (SELECT id FROM rung)
+       AND status = 'in-progress'
+       AND (lease_expires_at IS NULL OR lease_expires_at < now())
+       AND (retry_at IS NULL OR retry_at <= now())
+     ORDER BY id
+       FOR UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE ingestion
+       SET lease_owner = %(owner)s,
+           lease_epoch = lease_epoch + 1,
+           lease_expires_at = now() + make_interval(secs => %(lease_seconds)s),
+           attempt_count = attempt_count + 1,
+           started_at = coalesce(started_at, now()),
+           retry_at = NULL,
+           message_id = rung.message_id,
+           message_receipt_handle = rung.receipt_handle
+      FROM candidate JOIN rung USING (id)
+     WHERE ingestion.id = candidate.id
+    RETURNING ingestion.*
+), told AS (
+    INSERT INTO status_event (event_type, ingestion_id, document_id, case_id, batch_id, attempt, source)
+    SELECT 'INGESTION_STARTED', id, document_id, case_id, batch_id, attempt_count, lease_owner FROM claimed
+), refreshed AS (
+    -- The owner's own message, delivered again because its visibility ran out: the owner needs the new handle.
+    UPDATE ingestion
+       SET message_receipt_handle = rung.receipt_handle
+      FROM rung
+     WHERE ingestion.id = rung.id
+       AND ingestion.message_id = rung.message_id
+       AND ingestion.status = 'in-progress'
+       AND ingestion.id NOT IN (SELECT id FROM candidate)
+    RETURNING ingestion.id
+)
+SELECT rung.id,
+       CASE WHEN claimed.id IS NOT NULL THEN 'claimed'
+            WHEN ingestion.id IS NULL THEN 'unknown'
+            WHEN ingestion.status <> 'in-progress' THEN 'finished'
+            WHEN ingestion.lease_expires_at >= now() THEN 'held'
+            WHEN ingestion.retry_at > now() THEN 'waiting'
+            ELSE 'held'
+       END AS outcome,
+       refreshed.id IS NOT NULL AS held_by_same_message,
+       claimed.lease_epoch, claimed.attempt_count, claimed.message_receipt_handle,
+       'in-progress' AS status_before,
+       document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256,
+       document.case_id, document.batch_id
+  FROM rung
+  LEFT JOIN ingestion ON ingestion.id = rung.id
+  LEFT JOIN claimed ON claimed.id = rung.id
+  LEFT JOIN refreshed ON refreshed.id = rung.id
+  LEFT JOIN document ON document.id = claimed.document_id;

@@ -1,0 +1,40 @@
+-- A person asked for it: whatever its status, with fresh attempts, unless somebody holds a live lease.
+WITH candidate AS (
+    SELECT id, status
+      FROM ingestion
+     WHERE id = ANY(%(ids)s::uuid[])
+       AND (lease_expires_at IS NULL OR lease_expires_at < now())
+     ORDER BY id
+       FOR UPDATE SKIP LOCKED
+), claimed AS (
+    UPDATE ingestion
+       SET status = 'in-progress',
+           completed_at = NULL,
+           lease_owner = %(owner)s,
+           lease_epoch = lease_epoch + 1,
+           lease_expires_at = now() + make_interval(secs => %(lease_seconds)s),
+           attempt_count = 1,
+           started_at = now(),
+           retry_at = NULL
+      FROM candidate
+     WHERE ingestion.id = candidate.id
+    RETURNING ingestion.*, candidate.status AS status_before
+), told AS (
+    INSERT INTO status_event (event_type, ingestion_id, document_id, case_id, batch_id, attempt, source, detail)
+    SELECT 'INGESTION_STARTED', id, document_id, case_id, batch_id, attempt_count, lease_owner,
+           '{"by_hand": true}'::jsonb
+      FROM claimed
+)
+SELECT asked.id,
+       CASE WHEN claimed.id IS NOT NULL THEN 'claimed'
+            WHEN ingestion.id IS NULL THEN 'unknown'
+            ELSE 'held'
+       END AS outcome,
+       false AS held_by_same_message,
+       claimed.lease_epoch, claimed.attempt_count, claimed.message_receipt_handle, claimed.status_before,
+       document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256,
+       document.case_id, document.batch_id
+  FROM unnest(%(ids)s::uuid[]) AS asked (id)
+  LEFT JOIN ingestion ON ingestion.id = asked.id
+  LEFT JOIN claimed ON claimed.id = asked.id
+  LEFT JOIN document ON document.id = claimed.document_id;

@@ -1,0 +1,2 @@
+-- Work in hand, counted and never kept in a counter that could leak.
+SELECT count(*) FROM ingestion WHERE lease_expires_at > now();

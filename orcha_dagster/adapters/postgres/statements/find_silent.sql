@@ -1,0 +1,9 @@
+-- Unfinished, nobody works on it, and no message that could still arrive: ring again.
+SELECT id
+  FROM ingestion
+ WHERE status = 'in-progress'
+   AND (lease_expires_at IS NULL OR lease_expires_at < now())
+   AND (retry_at IS NULL OR retry_at < now())
+   AND coalesce(rung_at, created_at) < now() - make_interval(secs => %(stale_after_seconds)s)
+ ORDER BY created_at
+ LIMIT %(limit)s;

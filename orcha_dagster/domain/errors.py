@@ -1,0 +1,121 @@
+"""Every error Orcha raises on purpose. Whether to try again is decided in `retrying`, not here.
+
+OrchaError
+├── RecoverableError          another attempt may succeed
+│   ├── ProviderTimeout
+│   ├── ProviderUnavailable
+│   ├── RateLimited           carries how long to wait
+│   ├── StorageUnavailable    object store, queue or database away
+│   └── WorkerDied            a CPU worker was killed or crashed
+├── PermanentError            a person must look at the document
+│   ├── DocumentMissing
+│   ├── DocumentChanged       the bytes are not those that were submitted
+│   ├── DocumentDamaged
+│   ├── DocumentEncrypted
+│   ├── DocumentTooLarge
+│   ├── DocumentUnsupported
+│   └── AttemptsExhausted
+├── LeaseLost                 somebody else owns the ingestion now: stop, write nothing
+└── ConfigurationError        fails at start; nothing was touched
+"""
+
+
+class OrchaError(Exception):
+    """An error with a stable code, a message for people and a remedy. Survives pickling between processes."""
+
+    code = "ORCHA_ERROR"
+    remedy = ""
+
+    def __init__(self, message: str, *, remedy: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if remedy is not None:
+            self.remedy = remedy
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.message, self.__dict__)
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.remedy}".strip()
+
+
+def _rebuild(error_type: type[OrchaError], message: str, state: dict[str, object]) -> OrchaError:
+    error = error_type.__new__(error_type)
+    Exception.__init__(error, message)
+    error.__dict__.update(state)
+    return error
+
+
+class RecoverableError(OrchaError):
+    code = "RECOVERABLE"
+
+
+class ProviderTimeout(RecoverableError):
+    code = "PROVIDER_TIMEOUT"
+
+
+class ProviderUnavailable(RecoverableError):
+    code = "PROVIDER_UNAVAILABLE"
+
+
+class RateLimited(RecoverableError):
+    code = "RATE_LIMITED"
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class StorageUnavailable(RecoverableError):
+    code = "STORAGE_UNAVAILABLE"
+
+
+class WorkerDied(RecoverableError):
+    code = "WORKER_DIED"
+
+
+class PermanentError(OrchaError):
+    code = "PERMANENT"
+
+
+class DocumentMissing(PermanentError):
+    code = "DOCUMENT_MISSING"
+    remedy = "Submit the document again."
+
+
+class DocumentChanged(PermanentError):
+    code = "DOCUMENT_CHANGED"
+    remedy = "Find out who wrote to the object store, then submit the document again."
+
+
+class DocumentDamaged(PermanentError):
+    code = "DOCUMENT_DAMAGED"
+    remedy = "Ask the sender for an intact copy and submit that."
+
+
+class DocumentEncrypted(PermanentError):
+    code = "DOCUMENT_ENCRYPTED"
+    remedy = "Remove the password and submit the document again."
+
+
+class DocumentTooLarge(PermanentError):
+    code = "DOCUMENT_TOO_LARGE"
+    remedy = "Split the document, or raise the limit (docs/configuration.md)."
+
+
+class DocumentUnsupported(PermanentError):
+    code = "DOCUMENT_UNSUPPORTED"
+    remedy = "Submit a PDF, PNG, JPEG, TIFF or WEBP."
+
+
+class AttemptsExhausted(PermanentError):
+    code = "ATTEMPTS_EXHAUSTED"
+    remedy = "Look at the run that died with it, then re-materialize the ingestion."
+
+
+class LeaseLost(OrchaError):
+    code = "LEASE_LOST"
+
+
+class ConfigurationError(OrchaError):
+    code = "CONFIGURATION"

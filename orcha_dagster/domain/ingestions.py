@@ -1,0 +1,88 @@
+"""Ingestions: one job of turning a document into data, the lease on it, and what came of trying to claim it."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import NamedTuple
+from uuid import UUID
+
+from orcha_dagster.domain.documents import Document
+from orcha_dagster.domain.model import DomainModel
+from orcha_dagster.domain.stages import Stage
+
+
+class IngestionStatus(StrEnum):
+    IN_PROGRESS = "in-progress"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_finished(self) -> bool:
+        return self is not IngestionStatus.IN_PROGRESS
+
+
+class Lease(DomainModel):
+    """The right to write on an ingestion. Every write carries the epoch; a newer epoch makes it void."""
+
+    ingestion_id: UUID
+    epoch: int
+    attempt: int  # from 1
+    document: Document
+    receipt_handle: str | None  # of the message that rang; None when started by hand
+    status_before: IngestionStatus  # what to go back to when only some stages were asked for
+
+
+class Claimed(NamedTuple):
+    """The ingestion is ours."""
+
+    lease: Lease
+
+
+class NotClaimable(StrEnum):
+    """Why an ingestion could not be claimed; decides what becomes of its message."""
+
+    UNKNOWN = "unknown"  # no such ingestion
+    FINISHED = "finished"  # completed, failed or cancelled
+    HELD = "held"  # somebody holds a live lease
+    WAITING = "waiting"  # its back-off is not over
+
+
+class Claim(NamedTuple):
+    """What one message's claim came to."""
+
+    ingestion_id: UUID
+    outcome: Claimed | NotClaimable
+    held_by_same_message: bool = False  # a redelivery of the very message the owner holds
+
+
+class IngestionView(DomainModel):
+    """An ingestion as people see it: `orcha status`, `orcha show`, the demo."""
+
+    id: UUID
+    document: Document
+    status: IngestionStatus
+    stage: Stage | None  # the last one that finished
+    attempt_count: int
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    lease_owner: str | None
+    lease_expires_at: datetime | None
+    preprocessed_file_path: str | None
+    transcription_file_path: str | None
+    transcription_quality_score: float | None
+    structured_data: dict[str, object] | None
+    valid_structured_data: bool | None
+    extraction_model: str | None
+    extraction_input_tokens: int | None
+    extraction_output_tokens: int | None
+    error_code: str | None
+    error_message: str | None
+    error_stage: Stage | None
+    needs_human_review: bool
+
+    @property
+    def seconds(self) -> float | None:
+        if self.started_at is None or self.completed_at is None:
+            return None
+        return (self.completed_at - self.started_at).total_seconds()

@@ -1,0 +1,22 @@
+"""Where work that burns CPU goes, so that the event loop keeps beating."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class CpuPool(ABC):
+    @abstractmethod
+    async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run `function` away from the event loop and return what it returns.
+
+        The function must be importable by name and its arguments picklable. What it raises is raised here. Raises
+        WorkerDied when the process it ran in went away; the pool itself stays usable.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """End the workers. Calling it twice is fine."""

@@ -1,0 +1,112 @@
+"""The truth about documents and ingestions, and who may write it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from uuid import UUID
+
+from orcha_dagster.domain.documents import Document
+from orcha_dagster.domain.extractions import Extraction
+from orcha_dagster.domain.ingestions import Claim, IngestionView, Lease
+from orcha_dagster.domain.messages import Message
+from orcha_dagster.domain.stages import Stage
+from orcha_dagster.domain.status_events import StatusEvent
+from orcha_dagster.domain.verdicts import Verdict
+
+
+class IngestionLedger(ABC):
+    """Each method is one transaction that also writes its status events. Safe to call from several threads.
+
+    Methods that take a Lease are fenced: they raise LeaseLost, and change nothing, when the lease's epoch is no longer
+    the ingestion's. All raise StorageUnavailable when the database is away; the caller may call again.
+    """
+
+    @abstractmethod
+    def add(self, document: Document, ingestion_id: UUID) -> None:
+        """Record a document and its ingestion, `in-progress` and never started."""
+
+    @abstractmethod
+    def record_rung(self, ingestion_ids: Sequence[UUID]) -> None:
+        """Remember that a message was sent for these just now, so that the sweep leaves them alone for a while."""
+
+    @abstractmethod
+    def find_silent(self, *, stale_after_seconds: float, limit: int) -> list[UUID]:
+        """The oldest unfinished ingestions with neither a live lease nor a message younger than that."""
+
+    @abstractmethod
+    def count_live_leases(self) -> int:
+        """How much work is in hand, over all workers."""
+
+    @abstractmethod
+    def claim(
+        self, messages: Sequence[Message], *, owner: str, lease_seconds: float, max_attempts: int
+    ) -> list[Claim]:
+        """Claim what the messages name, in one statement; one Claim per message, in their order.
+
+        An ingestion that already had all its attempts (each claim is one, a crash included) is failed instead, with
+        ATTEMPTS_EXHAUSTED, and reported as FINISHED. A redelivery of the message the owner holds refreshes its receipt
+        handle.
+        """
+
+    @abstractmethod
+    def claim_by_hand(self, ingestion_ids: Sequence[UUID], *, owner: str, lease_seconds: float) -> list[Claim]:
+        """Claim whatever the status, with fresh attempts, unless somebody holds a live lease."""
+
+    @abstractmethod
+    def take_over(
+        self, ingestion_ids: Sequence[UUID], *, claim_owner: str, owner: str, lease_seconds: float
+    ) -> list[Lease]:
+        """Move leases from the sensor that claimed them to the run that works on them; those that moved on are left."""
+
+    @abstractmethod
+    def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
+        """Prolong; returns those that are still ours, each with its newest receipt handle."""
+
+    @abstractmethod
+    def finish_stage(
+        self,
+        lease: Lease,
+        stage: Stage,
+        *,
+        seconds: float,
+        preprocessed_file_path: str | None = None,
+        transcription_file_path: str | None = None,
+        transcription_quality_score: float | None = None,
+    ) -> None:
+        """Record progress. A path or score that is None leaves what is there."""
+
+    @abstractmethod
+    def complete(self, lease: Lease, extraction: Extraction, verdict: Verdict) -> None:
+        """Result and verdict, and the lease is given back."""
+
+    @abstractmethod
+    def fail(self, lease: Lease, *, code: str, message: str, stage: Stage | None) -> None:
+        """Failed for good; a person must look. The lease is given back."""
+
+    @abstractmethod
+    def schedule_retry(
+        self, lease: Lease, *, after_seconds: float, code: str, message: str, stage: Stage | None
+    ) -> None:
+        """Give the lease back; nobody may claim before the time is over."""
+
+    @abstractmethod
+    def release(self, lease: Lease) -> None:
+        """Give the lease back unfinished, with the status it had before; the attempt does not count."""
+
+    @abstractmethod
+    def reject_message(self, body: str, reason: str) -> None:
+        """Keep in the history that a message was thrown away."""
+
+    @abstractmethod
+    def find(self, ingestion_id: UUID) -> IngestionView | None: ...
+
+    @abstractmethod
+    def list_recent(self, *, limit: int) -> list[IngestionView]:
+        """Newest first."""
+
+    @abstractmethod
+    def list_by_ids(self, ingestion_ids: Sequence[UUID]) -> list[IngestionView]:
+        """In the order asked for; unknown ones are left out."""
+
+    @abstractmethod
+    def list_events(self, ingestion_id: UUID) -> list[StatusEvent]:
+        """Oldest first."""

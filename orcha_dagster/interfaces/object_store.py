@@ -1,0 +1,22 @@
+"""Where documents and artifacts lie."""
+
+from abc import ABC, abstractmethod
+
+
+class ObjectStore(ABC):
+    """Bytes under a path like `ingestions/{id}/verdict.json`. Safe to call from several threads.
+
+    All methods raise StorageUnavailable when the store is away.
+    """
+
+    @abstractmethod
+    def put(self, path: str, content: bytes) -> None:
+        """Write whole or not at all; replaces what was there."""
+
+    @abstractmethod
+    def find(self, path: str) -> bytes | None:
+        """None when nothing is there."""
+
+    @abstractmethod
+    def list_paths(self, prefix: str) -> list[str]:
+        """Every path below a folder-like prefix, sorted."""

@@ -1,0 +1,130 @@
+"""All settings, read from the environment by the entry points and passed down. Nothing else reads the environment."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+
+from orcha_dagster.domain.errors import ConfigurationError
+
+# The checkout: where dagster.yaml and workspace.yaml lie, and the default home.
+PROJECT_FOLDER = Path(__file__).resolve().parent.parent
+STACK_ENV_FILE = "stack.env"
+
+
+class Settings(BaseSettings):
+    """Prefix ORCHA_. Order: the environment, `.env` in the checkout, what a running embedded stack left in its home."""
+
+    model_config = SettingsConfigDict(env_prefix="ORCHA_", extra="ignore", env_ignore_empty=True, frozen=True)
+
+    home: Path = Field(PROJECT_FOLDER / ".orcha", description="Folder for everything the embedded parts keep.")
+    database_url: str | None = Field(
+        None, description="PostgreSQL with documents and ingestions. Empty: the embedded server."
+    )
+    dagster_database_url: str | None = Field(
+        None, description="PostgreSQL database for Dagster's own tables. Empty: the embedded server."
+    )
+    queue_url: str | None = Field(None, description="URL of the SQS queue. Empty: the embedded server.")
+    object_store: str | None = Field(
+        None, description="Where documents and artifacts lie: file:///folder or s3://bucket/prefix. Empty: in the home."
+    )
+    compute_log_bucket: str | None = Field(
+        None, description="S3 bucket for the output of runs (dagster-aws). Empty: files in the home."
+    )
+    secrets_tag: str | None = Field(
+        None,
+        description="AWS Secrets Manager: secrets with this tag key become environment variables of the steps "
+        "(dagster-aws). Empty: none.",
+    )
+    ui_port: Annotated[int, Field(ge=1, le=65535)] = Field(
+        3000, description="Port of the Dagster UI on 127.0.0.1; the next free one when taken."
+    )
+    code_server_host: str = Field("127.0.0.1", description="Where Dagster's code server listens.")
+    code_server_port: Annotated[int, Field(ge=1, le=65535)] = Field(
+        4266, description="Port of the code server; an embedded start chooses the next free one when taken."
+    )
+    max_concurrent_runs: Annotated[int, Field(ge=1, le=100)] = Field(
+        2, description="Runs that Dagster executes at the same time."
+    )
+    max_in_flight: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        400, description="Ingestions claimed at the same time, over all runs; the rest wait in the queue."
+    )
+    ingestions_per_run: Annotated[int, Field(ge=1, le=1000)] = Field(
+        100, description="Most first attempts that travel in one run."
+    )
+    lease_seconds: Annotated[float, Field(ge=5, le=3600)] = Field(
+        300, description="How long a claim lives without a sign of life."
+    )
+    max_attempts: Annotated[int, Field(ge=1, le=20)] = Field(3, description="Attempts before a person must look.")
+    retry_delay_seconds: Annotated[float, Field(ge=0, le=3600)] = Field(
+        5, description="Wait before the second attempt; four times longer before each further one."
+    )
+    stale_message_seconds: Annotated[float, Field(ge=5, le=86_400)] = Field(
+        600, description="The sweep rings again for an unfinished ingestion that was silent this long."
+    )
+    queue_poll_seconds: Annotated[int, Field(ge=1, le=300)] = Field(
+        2, description="Shortest time between two looks at the queue."
+    )
+    io_concurrency: Annotated[int, Field(ge=1, le=1000)] = Field(
+        32, description="Ingestions that a run works on at the same time."
+    )
+    cpu_workers: Annotated[int, Field(ge=0, le=128)] = Field(
+        0, description="Processes per run for pictures and OCR. 0: one per core."
+    )
+    max_document_bytes: Annotated[int, Field(ge=1, le=2_000_000_000)] = Field(
+        100_000_000, description="Larger documents are refused."
+    )
+    max_pages: Annotated[int, Field(ge=1, le=100_000)] = Field(500, description="Documents with more pages are refused.")
+    max_page_pixels: Annotated[int, Field(ge=10_000, le=1_000_000_000)] = Field(
+        100_000_000, description="Larger page pictures are refused."
+    )
+    quality_threshold: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.7, description="Below this reading quality a person must look."
+    )
+    transcriber: Literal["auto", "rapidocr"] = Field(
+        "auto", description="Who reads pages without a text layer. auto: what is configured, else local."
+    )
+    extractor: Literal["auto", "e-invoice", "rules"] = Field(
+        "auto", description="Who finds the fields. auto: e-invoice XML where there is some, else rules."
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  (the signature is pydantic's)
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        checkout = DotEnvSettingsSource(settings_cls, env_file=PROJECT_FOLDER / ".env")
+        chosen = {**checkout(), **env_settings(), **init_settings()}
+        home = Path(str(chosen.get("home") or PROJECT_FOLDER / ".orcha"))
+        running = DotEnvSettingsSource(settings_cls, env_file=_below_project(home) / STACK_ENV_FILE)
+        return init_settings, env_settings, checkout, running
+
+    @cached_property
+    def home_folder(self) -> Path:
+        """Absolute; a relative home lies in the checkout, wherever the command was typed."""
+        return _below_project(self.home)
+
+    @property
+    def object_store_url(self) -> str:
+        return self.object_store or f"file://{self.home_folder / 'objects'}"
+
+
+def _below_project(folder: Path) -> Path:
+    return (PROJECT_FOLDER / folder.expanduser()).resolve()
+
+
+def load_settings() -> Settings:
+    """One error that lists every problem, instead of a traceback."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        problems = "; ".join(f"ORCHA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
+        raise ConfigurationError(
+            f"The settings are wrong: {problems}.", remedy="docs/configuration.md lists them with their bounds."
+        ) from error
