@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
@@ -16,6 +16,8 @@ STACK_ENV_FILE = "stack.env"
 
 class Settings(BaseSettings):
     """Prefix ORCHA_. Order: the environment, `.env` in the checkout, what a running embedded stack left in its home."""
+
+    reads_running_stack: ClassVar[bool] = True
 
     model_config = SettingsConfigDict(env_prefix="ORCHA_", extra="ignore", env_ignore_empty=True, frozen=True)
 
@@ -76,7 +78,9 @@ class Settings(BaseSettings):
     max_document_bytes: Annotated[int, Field(ge=1, le=2_000_000_000)] = Field(
         100_000_000, description="Larger documents are refused."
     )
-    max_pages: Annotated[int, Field(ge=1, le=100_000)] = Field(500, description="Documents with more pages are refused.")
+    max_pages: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        500, description="Documents with more pages are refused."
+    )
     max_page_pixels: Annotated[int, Field(ge=10_000, le=1_000_000_000)] = Field(
         100_000_000, description="Larger page pictures are refused."
     )
@@ -100,6 +104,8 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         checkout = DotEnvSettingsSource(settings_cls, env_file=PROJECT_FOLDER / ".env")
+        if not cls.reads_running_stack:
+            return init_settings, env_settings, checkout
         chosen = {**checkout(), **env_settings(), **init_settings()}
         home = Path(str(chosen.get("home") or PROJECT_FOLDER / ".orcha"))
         running = DotEnvSettingsSource(settings_cls, env_file=_below_project(home) / STACK_ENV_FILE)
@@ -119,10 +125,16 @@ def _below_project(folder: Path) -> Path:
     return (PROJECT_FOLDER / folder.expanduser()).resolve()
 
 
-def load_settings() -> Settings:
+class ChosenSettings(Settings):
+    """Only what somebody chose, for those who start a stack: what an earlier one left behind does not count."""
+
+    reads_running_stack: ClassVar[bool] = False
+
+
+def load_settings(kind: type[Settings] = Settings) -> Settings:
     """One error that lists every problem, instead of a traceback."""
     try:
-        return Settings()
+        return kind()
     except ValidationError as error:
         problems = "; ".join(f"ORCHA_{str(e['loc'][0]).upper()}: {e['msg']}" for e in error.errors())
         raise ConfigurationError(

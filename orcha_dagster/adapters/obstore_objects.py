@@ -8,7 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import obstore
 from obstore.exceptions import BaseError
-from obstore.store import LocalStore, ObjectStore as ObstoreStore, from_url
+from obstore.store import LocalStore, from_url
+from obstore.store import ObjectStore as ObstoreStore
 
 from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
 from orcha_dagster.interfaces.object_store import ObjectStore

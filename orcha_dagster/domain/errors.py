@@ -14,6 +14,7 @@ OrchaError
 │   ├── DocumentEncrypted
 │   ├── DocumentTooLarge
 │   ├── DocumentUnsupported
+│   ├── ArtifactMissing       an earlier stage left nothing to go on from
 │   └── AttemptsExhausted
 ├── LeaseLost                 somebody else owns the ingestion now: stop, write nothing
 └── ConfigurationError        fails at start; nothing was touched
@@ -106,6 +107,11 @@ class DocumentTooLarge(PermanentError):
 class DocumentUnsupported(PermanentError):
     code = "DOCUMENT_UNSUPPORTED"
     remedy = "Submit a PDF, PNG, JPEG, TIFF or WEBP."
+
+
+class ArtifactMissing(PermanentError):
+    code = "ARTIFACT_MISSING"
+    remedy = "Materialize the earlier stage together with this one."
 
 
 class AttemptsExhausted(PermanentError):

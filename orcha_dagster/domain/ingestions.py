@@ -44,6 +44,7 @@ class NotClaimable(StrEnum):
     UNKNOWN = "unknown"  # no such ingestion
     FINISHED = "finished"  # completed, failed or cancelled
     HELD = "held"  # somebody holds a live lease
+    BUSY = "busy"  # somebody is changing it this very moment; ask again
     WAITING = "waiting"  # its back-off is not over
 
 

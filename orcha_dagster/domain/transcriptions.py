@@ -51,6 +51,4 @@ class Transcription(DomainModel):
 
     @property
     def text(self) -> str:
-        return "\n".join(
-            "   ".join(line.text for line in row) for page in self.pages for row in page.rows
-        )
+        return "\n".join("   ".join(line.text for line in row) for page in self.pages for row in page.rows)

@@ -37,9 +37,7 @@ class IngestionLedger(ABC):
         """How much work is in hand, over all workers."""
 
     @abstractmethod
-    def claim(
-        self, messages: Sequence[Message], *, owner: str, lease_seconds: float, max_attempts: int
-    ) -> list[Claim]:
+    def claim(self, messages: Sequence[Message], *, owner: str, lease_seconds: float, max_attempts: int) -> list[Claim]:
         """Claim what the messages name, in one statement; one Claim per message, in their order.
 
         An ingestion that already had all its attempts (each claim is one, a crash included) is failed instead, with

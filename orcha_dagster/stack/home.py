@@ -19,7 +19,7 @@ _SOCKET_NAME = ".s.PGSQL.5432"
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9/._-]+")
 
 
-class HomeInUse(ConfigurationError):  # noqa: N818  (named like the errors in the domain)
+class HomeInUse(ConfigurationError):
     """Another process runs a stack in this home. `pid` is None for the moment between its lock and its first write."""
 
     def __init__(self, root: Path, pid: int | None) -> None:

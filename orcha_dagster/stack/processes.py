@@ -22,7 +22,7 @@ _LOG_LIMIT_BYTES = 20_000_000
 _LAST_LINES = 15
 
 
-class StopRequested(Exception):  # noqa: N818  (nothing went wrong)
+class StopRequested(Exception):
     """Somebody asked for a stop while something was still starting."""
 
 

@@ -7,11 +7,11 @@ from uuid import UUID
 import pytest
 
 from orcha_dagster.adapters.einvoice_extractor import EInvoiceExtractor
-from orcha_dagster.adapters.rules_extractor import RulesExtractor
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.transcriptions import Transcription
 from orcha_dagster.interfaces.extractor import Extractor
+from orcha_dagster.rules.rules_extractor import RulesExtractor
 from orcha_dagster.samples.drawing import draw_einvoice
 from tests.fake_providers import FakeExtractor, InlineCpuPool, transcription_of
 

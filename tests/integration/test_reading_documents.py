@@ -17,12 +17,12 @@ from orcha_dagster.adapters.einvoice_extractor import read_embedded_invoice, rea
 from orcha_dagster.adapters.opencv_pictures import treat_picture
 from orcha_dagster.adapters.pdf_pages import inspect_pdf, read_text_layer, render_page
 from orcha_dagster.adapters.rapidocr_transcriber import RapidOcrTranscriber
-from orcha_dagster.adapters.rules_extractor import RulesExtractor
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.errors import DocumentDamaged, DocumentEncrypted, DocumentTooLarge
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.transcriptions import TranscribedPage, Transcription
-from orcha_dagster.pipeline.checks import judge
+from orcha_dagster.pipeline.judging import judge
+from orcha_dagster.rules.rules_extractor import RulesExtractor
 from orcha_dagster.samples.drawing import draw_samples
 from orcha_dagster.samples.sample import Sample
 from tests.fake_providers import InlineCpuPool

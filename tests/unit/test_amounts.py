@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orcha_dagster.pipeline.amounts import find_amounts, find_currencies, parse_amount
+from orcha_dagster.rules.amounts import find_amounts, find_currencies, parse_amount
 
 
 @pytest.mark.parametrize(

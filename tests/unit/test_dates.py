@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orcha_dagster.pipeline.dates import find_dates, parse_date
+from orcha_dagster.rules.dates import find_dates, parse_date
 
 
 @pytest.mark.parametrize(

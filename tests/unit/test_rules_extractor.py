@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
-from orcha_dagster.adapters.rules_extractor import RulesExtractor
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.extractions import Extraction
+from orcha_dagster.rules.rules_extractor import RulesExtractor
 from tests.fake_providers import transcription_of
 
 RAW = RawDocument(document_id=UUID(int=1), file_path="a/b", media_type="application/pdf", byte_size=1, sha256="0" * 64)

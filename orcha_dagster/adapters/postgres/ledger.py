@@ -1,4 +1,4 @@
-"""The ledger in PostgreSQL. The statements are in `statements/`; this turns arguments into rows and rows into models."""
+"""The ledger in PostgreSQL. The SQL is in `statements/`; this turns arguments into rows and rows into models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -57,9 +57,7 @@ class PostgresLedger(IngestionLedger):
     def count_live_leases(self) -> int:
         return int(self._execute("count_live_leases", {})[0]["count"])
 
-    def claim(
-        self, messages: Sequence[Message], *, owner: str, lease_seconds: float, max_attempts: int
-    ) -> list[Claim]:
+    def claim(self, messages: Sequence[Message], *, owner: str, lease_seconds: float, max_attempts: int) -> list[Claim]:
         # Two messages may name the same ingestion; the last one's handle is the newest.
         newest = {message.ingestion_id: message for message in messages}
         exhausted = AttemptsExhausted(f"All {max_attempts} attempts ended without a result.")

@@ -4,8 +4,8 @@ WITH added_document AS (
     VALUES (%(document_id)s, %(file_name)s, %(file_path)s, %(byte_size)s, %(sha256)s, %(case_id)s, %(batch_id)s)
     RETURNING id, case_id, batch_id
 ), added AS (
-    INSERT INTO ingestion (id, document_id, case_id, batch_id)
-    SELECT %(ingestion_id)s, id, case_id, batch_id FROM added_document
+    INSERT INTO ingestion (id, document_id, case_id, batch_id, rung_at)
+    SELECT %(ingestion_id)s, id, case_id, batch_id, now() FROM added_document
     RETURNING id, document_id, case_id, batch_id
 )
 INSERT INTO status_event (event_type, ingestion_id, document_id, case_id, batch_id, source, detail)

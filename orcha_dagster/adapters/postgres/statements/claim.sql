@@ -46,7 +46,7 @@ SELECT rung.id,
             WHEN ingestion.status <> 'in-progress' THEN 'finished'
             WHEN ingestion.lease_expires_at >= now() THEN 'held'
             WHEN ingestion.retry_at > now() THEN 'waiting'
-            ELSE 'held'
+            ELSE 'busy'
        END AS outcome,
        refreshed.id IS NOT NULL AS held_by_same_message,
        claimed.lease_epoch, claimed.attempt_count, claimed.message_receipt_handle,

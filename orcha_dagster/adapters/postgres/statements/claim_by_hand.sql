@@ -28,7 +28,8 @@ WITH candidate AS (
 SELECT asked.id,
        CASE WHEN claimed.id IS NOT NULL THEN 'claimed'
             WHEN ingestion.id IS NULL THEN 'unknown'
-            ELSE 'held'
+            WHEN ingestion.lease_expires_at >= now() THEN 'held'
+            ELSE 'busy'
        END AS outcome,
        false AS held_by_same_message,
        claimed.lease_epoch, claimed.attempt_count, claimed.message_receipt_handle, claimed.status_before,

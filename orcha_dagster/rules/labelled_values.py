@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from orcha_dagster.domain.transcriptions import Line, TranscribedPage, Transcription
-from orcha_dagster.pipeline.folding import fold
+from orcha_dagster.rules.folding import fold
 
 Labels = tuple[re.Pattern[str], ...]
 # In line heights: a value under its label is in the next rows or is not this label's value.

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 
 from orcha_dagster.domain.extractions import ExtractedField
 from orcha_dagster.domain.transcriptions import Line, Transcription
-from orcha_dagster.pipeline import labels
-from orcha_dagster.pipeline.dates import find_dates
-from orcha_dagster.pipeline.folding import fold
-from orcha_dagster.pipeline.labelled_values import LabelledPlace, Labels, Piece, find_labelled
-from orcha_dagster.pipeline.printed_fields import to_field
+from orcha_dagster.rules import labels
+from orcha_dagster.rules.dates import find_dates
+from orcha_dagster.rules.folding import fold
+from orcha_dagster.rules.labelled_values import LabelledPlace, Labels, Piece, find_labelled
+from orcha_dagster.rules.printed_fields import to_field
 
 TOP_OF_PAGE = 0.4  # names of sellers stand above it
 ROWS_OF_A_PARTY = 4  # under its heading

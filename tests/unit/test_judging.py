@@ -6,7 +6,7 @@ import pytest
 
 from orcha_dagster.domain.extractions import ExtractedField, Extraction
 from orcha_dagster.domain.verdicts import Check, Outcome, Verdict
-from orcha_dagster.pipeline.checks import judge
+from orcha_dagster.pipeline.judging import judge
 from tests.fake_providers import transcription_of
 
 TODAY = date(2026, 11, 3)

@@ -4,10 +4,10 @@ from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.extractions import ExtractedField, Extraction
 from orcha_dagster.domain.transcriptions import Transcription
 from orcha_dagster.interfaces.extractor import Extractor
-from orcha_dagster.pipeline import labels
-from orcha_dagster.pipeline.folding import fold
-from orcha_dagster.pipeline.parties import find_parties
-from orcha_dagster.pipeline.printed_fields import find_currency, find_issue_date, find_number, find_totals
+from orcha_dagster.rules import labels
+from orcha_dagster.rules.folding import fold
+from orcha_dagster.rules.parties import find_parties
+from orcha_dagster.rules.printed_fields import find_currency, find_issue_date, find_number, find_totals
 
 
 class RulesExtractor(Extractor):

@@ -4,7 +4,7 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from orcha_dagster.pipeline.folding import fold
+from orcha_dagster.rules.folding import fold
 
 # Folded beginnings of month names; three letters are not enough where French has juin and juillet.
 _MONTHS = {

@@ -8,11 +8,11 @@ from decimal import Decimal
 
 from orcha_dagster.domain.extractions import ExtractedField
 from orcha_dagster.domain.transcriptions import Transcription
-from orcha_dagster.pipeline import labels
-from orcha_dagster.pipeline.amounts import PrintedAmount, find_amounts, find_currencies
-from orcha_dagster.pipeline.dates import find_dates
-from orcha_dagster.pipeline.folding import fold
-from orcha_dagster.pipeline.labelled_values import LabelledPlace, Labels, Piece, find_labelled
+from orcha_dagster.rules import labels
+from orcha_dagster.rules.amounts import PrintedAmount, find_amounts, find_currencies
+from orcha_dagster.rules.dates import find_dates
+from orcha_dagster.rules.folding import fold
+from orcha_dagster.rules.labelled_values import LabelledPlace, Labels, Piece, find_labelled
 
 # A number has a digit and no spaces; "INV/2023/03/0008", "R18-31" and "00.123.456.7-2014-1" are numbers.
 _NUMBER = re.compile(r"(?=[^\s]*\d)[A-Za-z0-9#][A-Za-z0-9./_#\-]*[A-Za-z0-9]|\d")

@@ -1,0 +1,57 @@
+"""What goes to the terminal, and how it looks."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from orcha_dagster.domain.errors import OrchaError
+from orcha_dagster.domain.ingestions import IngestionStatus, IngestionView
+
+# A log file or a pipe has no width of its own; eighty columns would break every table.
+_WIDTH = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 140
+console = Console(width=_WIDTH, highlight=False)
+errors = Console(stderr=True, highlight=False)
+
+KEY_FIELDS = ("number", "issue_date", "seller", "gross", "currency")
+
+
+def say_error(error: OrchaError) -> None:
+    errors.print(f"[bold red]{error.code}[/]: {error.message}", soft_wrap=True)
+    if error.remedy:
+        errors.print(f"  → {error.remedy}", soft_wrap=True)
+
+
+def print_json(value: object) -> None:
+    sys.stdout.write(json.dumps(value, indent=2, default=str, ensure_ascii=False) + "\n")
+
+
+def plain_table(title: str, columns: Sequence[str]) -> Table:
+    table = Table(
+        title=title, title_justify="left", header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def outcome_words(view: IngestionView) -> str:
+    """The verdict as a person says it."""
+    if view.status is IngestionStatus.COMPLETED:
+        return "[green]accepted[/]" if view.valid_structured_data else "[yellow]needs review[/]"
+    if view.status is IngestionStatus.FAILED:
+        return "[red]failed[/]"
+    return "[dim]cancelled[/]" if view.status is IngestionStatus.CANCELLED else "[cyan]in progress[/]"
+
+
+def key_fields(data: Mapping[str, Any] | None) -> str:
+    values = [str(data[name]) for name in KEY_FIELDS if data and data.get(name)]
+    return " · ".join(values)
+
+
+def seconds_words(view: IngestionView) -> str:
+    return "" if view.seconds is None else f"{view.seconds:.1f}"

@@ -1,0 +1,44 @@
+"""`orcha up`: everything on this machine, in the foreground."""
+
+import signal
+from collections.abc import Callable
+
+from orcha_dagster.adapters.postgres.migrating import migrate
+from orcha_dagster.cli.environment import child_environment
+from orcha_dagster.cli.screen import console
+from orcha_dagster.settings import PROJECT_FOLDER, ChosenSettings, Settings, load_settings
+from orcha_dagster.stack.home import OrchaHome
+from orcha_dagster.stack.processes import StopRequested
+from orcha_dagster.stack.supervisor import Stack
+
+
+def up() -> None:
+    """Start everything here in the foreground; Ctrl-C stops all of it and keeps the data."""
+    settings = load_settings(ChosenSettings)
+    stack = build_stack(settings, say=lambda words: console.print(f"[dim]{words}[/]", soft_wrap=True))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stack.request_stop())
+    try:
+        addresses = stack.start()
+        console.print(f"\n[bold green]Orcha is up.[/] The Dagster UI: [bold]{addresses.ui_url}[/]")
+        console.print("Hand over documents with `orcha submit FILE`. Ctrl-C stops everything; the data stays.\n")
+        stack.wait()
+    except StopRequested:
+        pass
+    finally:
+        console.print("[dim]Stopping …[/]")
+        stack.stop()
+        console.print("Everything has stopped.")
+
+
+def build_stack(settings: Settings, *, say: Callable[[str], None]) -> Stack:
+    return Stack(
+        OrchaHome(settings.home_folder),
+        PROJECT_FOLDER,
+        child_environment(settings),
+        embedded_database=settings.database_url is None,
+        embedded_queue=settings.queue_url is None,
+        ui_port=settings.ui_port,
+        say=say,
+        migrate=migrate,
+    )

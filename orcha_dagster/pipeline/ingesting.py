@@ -1,0 +1,154 @@
+"""One ingestion through the stages that were asked for; everything before them is loaded from its artifact."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple, TypeVar
+from uuid import UUID
+
+from orcha_dagster.domain.documents import RawDocument
+from orcha_dagster.domain.extractions import Extraction
+from orcha_dagster.domain.ingestions import Lease
+from orcha_dagster.domain.model import DomainModel
+from orcha_dagster.domain.pages import PreprocessedImage
+from orcha_dagster.domain.stages import Stage
+from orcha_dagster.domain.transcriptions import Transcription
+from orcha_dagster.domain.verdicts import Verdict
+from orcha_dagster.interfaces.extractor import Extractor
+from orcha_dagster.interfaces.ledger import IngestionLedger
+from orcha_dagster.interfaces.object_store import ObjectStore
+from orcha_dagster.interfaces.page_preparer import PagePreparer
+from orcha_dagster.interfaces.transcriber import Transcriber
+from orcha_dagster.pipeline.artifacts import find_artifact, get_artifact, save_artifact
+from orcha_dagster.pipeline.extracting import extract_fields
+from orcha_dagster.pipeline.fetching import describe_content, get_content
+from orcha_dagster.pipeline.judging import judge
+from orcha_dagster.pipeline.preprocessing import load_pictures, preprocess_pages
+from orcha_dagster.pipeline.transcribing import transcribe_pages
+
+M = TypeVar("M", bound=DomainModel)
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What the stages work with."""
+
+    objects: ObjectStore
+    pages: PagePreparer
+    transcriber: Transcriber
+    extractors: tuple[Extractor, ...]
+    max_document_bytes: int
+    quality_threshold: float
+
+
+class StageFinished(NamedTuple):
+    """A stage of an ingestion has its artifact, and the ledger knows."""
+
+    ingestion_id: UUID
+    stage: Stage
+    artifact: DomainModel
+    artifact_path: str
+    seconds: float
+
+
+class IngestionFlow:
+    """`stage` tells at any time which stage is at work, for whoever has to explain a failure."""
+
+    def __init__(
+        self,
+        lease: Lease,
+        selected: frozenset[Stage],
+        *,
+        tools: Tools,
+        ledger: IngestionLedger,
+        report: Callable[[StageFinished], None],
+    ) -> None:
+        self._lease = lease
+        self._id = lease.ingestion_id
+        self._selected = selected
+        self._tools = tools
+        self._ledger = ledger
+        self._report = report
+        self.stage = Stage.RAW_DOCUMENT
+
+    async def run(self) -> tuple[Extraction, Verdict] | None:
+        """The result, or None when the verdict was not asked for."""
+        tools = self._tools
+        content = await asyncio.to_thread(get_content, tools.objects, self._lease.document)
+        raw = await self._pass(Stage.RAW_DOCUMENT, RawDocument, lambda: self._describe(content))
+        if self._ends_with(Stage.RAW_DOCUMENT):
+            return None
+        preprocessed = await self._pass(
+            Stage.PREPROCESSED_IMAGE, PreprocessedImage, lambda: self._preprocess(raw, content)
+        )
+        if self._ends_with(Stage.PREPROCESSED_IMAGE):
+            return None
+        transcription = await self._pass(
+            Stage.TRANSCRIPTION, Transcription, lambda: self._transcribe(raw, content, preprocessed)
+        )
+        if self._ends_with(Stage.TRANSCRIPTION):
+            return None
+        extraction = await self._pass(
+            Stage.EXTRACTION,
+            Extraction,
+            lambda: extract_fields(raw, content, transcription, extractors=tools.extractors),
+        )
+        if self._ends_with(Stage.EXTRACTION):
+            return None
+        verdict = await self._pass(Stage.QUALITY_VERDICT, Verdict, lambda: self._judge(extraction, transcription))
+        return extraction, verdict
+
+    async def _pass(self, stage: Stage, model: type[M], work: Callable[[], Awaitable[M]]) -> M:
+        """Do a stage that was asked for, load one that was not."""
+        self.stage = stage
+        objects = self._tools.objects
+        if stage not in self._selected:
+            return await asyncio.to_thread(get_artifact, objects, self._id, stage, model)
+        begun = time.monotonic()
+        artifact: M = await self._find_paid_for(stage, model) or await work()
+        path = await asyncio.to_thread(save_artifact, objects, self._id, stage, artifact)
+        seconds = time.monotonic() - begun
+        await asyncio.to_thread(self._record, stage, seconds, artifact, path)
+        self._report(StageFinished(self._id, stage, artifact, path, seconds))
+        return artifact
+
+    def _record(self, stage: Stage, seconds: float, artifact: DomainModel, path: str) -> None:
+        """Progress, and what the ingestion's row shows of the artifact."""
+        read = artifact if isinstance(artifact, Transcription) else None
+        self._ledger.finish_stage(
+            self._lease,
+            stage,
+            seconds=seconds,
+            preprocessed_file_path=artifact.picture_path if isinstance(artifact, PreprocessedImage) else None,
+            transcription_file_path=path if read else None,
+            transcription_quality_score=read.quality_score if read else None,
+        )
+
+    def _ends_with(self, stage: Stage) -> bool:
+        order = list(Stage)
+        return all(order.index(asked) <= order.index(stage) for asked in self._selected)
+
+    async def _find_paid_for(self, stage: Stage, model: type[M]) -> M | None:
+        """A transcription that an earlier attempt left behind is used again: reading is what costs."""
+        if stage is not Stage.TRANSCRIPTION or self._lease.attempt == 1:
+            return None
+        return await asyncio.to_thread(find_artifact, self._tools.objects, self._id, stage, model)
+
+    async def _describe(self, content: bytes) -> RawDocument:
+        return describe_content(self._lease.document, content, max_bytes=self._tools.max_document_bytes)
+
+    async def _preprocess(self, raw: RawDocument, content: bytes) -> PreprocessedImage:
+        return await preprocess_pages(self._id, raw, content, pages=self._tools.pages, objects=self._tools.objects)
+
+    async def _transcribe(self, raw: RawDocument, content: bytes, preprocessed: PreprocessedImage) -> Transcription:
+        tools = self._tools
+        pictures = await load_pictures(preprocessed, pages=tools.pages, objects=tools.objects)
+        return await transcribe_pages(
+            raw, content, preprocessed, pictures, pages=tools.pages, transcriber=tools.transcriber
+        )
+
+    async def _judge(self, extraction: Extraction, transcription: Transcription) -> Verdict:
+        today = datetime.now(UTC).date()
+        return judge(extraction, transcription, today=today, quality_threshold=self._tools.quality_threshold)
