@@ -1,5 +1,7 @@
 """Brings a database to the schema this code needs, and tells when it is older or newer."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy
@@ -69,11 +71,13 @@ def _config() -> Config:
     return config
 
 
-def _connect(database_url: str) -> "sqlalchemy.engine.base.Engine._trans_ctx":  # type: ignore[name-defined]
+@contextmanager
+def _connect(database_url: str) -> Iterator[sqlalchemy.Connection]:
     engine = sqlalchemy.create_engine(
         database_url.replace("postgresql://", "postgresql+psycopg://", 1), poolclass=sqlalchemy.NullPool
     )
     try:
-        return engine.begin()
+        with engine.begin() as connection:
+            yield connection
     except OperationalError as error:
         raise StorageUnavailable(f"The database does not answer: {error.orig}") from error

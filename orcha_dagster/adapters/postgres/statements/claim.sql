@@ -37,7 +37,7 @@ WITH rung AS (
      WHERE ingestion.id = rung.id
        AND ingestion.message_id = rung.message_id
        AND ingestion.status = 'in-progress'
-       AND ingestion.id NOT IN (SELECT id FROM candidate)
+       AND ingestion.lease_expires_at >= now()
     RETURNING ingestion.id
 )
 SELECT rung.id,

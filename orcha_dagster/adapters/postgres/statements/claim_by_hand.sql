@@ -15,7 +15,9 @@ WITH candidate AS (
            lease_expires_at = now() + make_interval(secs => %(lease_seconds)s),
            attempt_count = 1,
            started_at = now(),
-           retry_at = NULL
+           retry_at = NULL,
+           message_id = NULL,
+           message_receipt_handle = NULL
       FROM candidate
      WHERE ingestion.id = candidate.id
     RETURNING ingestion.*, candidate.status AS status_before

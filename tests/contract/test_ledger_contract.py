@@ -1,0 +1,614 @@
+"""What every ledger does, on the fake and on PostgreSQL; at the end what only a real database can show."""
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from orcha_dagster.adapters.postgres.ledger import PostgresLedger
+from orcha_dagster.domain.documents import Document
+from orcha_dagster.domain.errors import LeaseLost, StorageUnavailable
+from orcha_dagster.domain.extractions import ExtractedField, Extraction
+from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, IngestionView, Lease, NotClaimable
+from orcha_dagster.domain.messages import Message
+from orcha_dagster.domain.stages import Stage
+from orcha_dagster.domain.status_events import EventType
+from orcha_dagster.domain.verdicts import Check, Outcome, Verdict
+from orcha_dagster.interfaces.ledger import IngestionLedger
+from tests.fake_storage import FakeClock, FakeLedger
+
+LEASE_SECONDS = 60.0
+EXTRACTION = Extraction(
+    schema_name="invoice",
+    fields={"number": ExtractedField(value="R-7"), "gross": ExtractedField(value="11.90")},
+    extractor="fake",
+    extractor_version="1",
+    model="some-model",
+    input_tokens=120,
+    output_tokens=30,
+)
+ACCEPTED = Verdict(outcome=Outcome.ACCEPTED, checks=(Check(name="sum", passed=True, reason="10 + 1.90 = 11.90"),))
+DOUBTED = Verdict(outcome=Outcome.NEEDS_REVIEW, checks=(Check(name="sum", passed=False, reason="10 + 2 is not 11"),))
+
+
+class LedgerUnderTest:
+    """A ledger whose time can be moved, with shorthands for what most tests begin with."""
+
+    def __init__(self, ledger: IngestionLedger, let_pass: Callable[[float], None]) -> None:
+        self.ledger = ledger
+        self.let_pass = let_pass
+
+    def add(self) -> UUID:
+        ingestion_id = uuid4()
+        self.ledger.add(document(), ingestion_id)
+        return ingestion_id
+
+    def claim(self, ingestion_id: UUID, *, owner: str = "worker", message: str = "m1", max_attempts: int = 3) -> Claim:
+        messages = [Message(message, f"handle-of-{message}", ingestion_id)]
+        (claim,) = self.ledger.claim(messages, owner=owner, lease_seconds=LEASE_SECONDS, max_attempts=max_attempts)
+        return claim
+
+    def claim_lease(self, ingestion_id: UUID, *, owner: str = "worker", message: str = "m1") -> Lease:
+        return lease_of(self.claim(ingestion_id, owner=owner, message=message))
+
+    def claim_by_hand(self, ingestion_id: UUID) -> Claim:
+        (claim,) = self.ledger.claim_by_hand([ingestion_id], owner="person", lease_seconds=LEASE_SECONDS)
+        return claim
+
+    def view(self, ingestion_id: UUID) -> IngestionView:
+        view = self.ledger.find(ingestion_id)
+        assert view is not None
+        return view
+
+    def story(self, ingestion_id: UUID) -> list[EventType]:
+        return [event.event_type for event in self.ledger.list_events(ingestion_id)]
+
+
+@pytest.fixture(params=["fake", "postgres"])
+def book(request: pytest.FixtureRequest) -> Iterator[LedgerUnderTest]:
+    if request.param == "fake":
+        clock = FakeClock()
+        yield LedgerUnderTest(FakeLedger(clock), clock.move)
+        return
+    database_url = request.getfixturevalue("database_url")
+    ledger = PostgresLedger(database_url, max_connections=2)
+    yield LedgerUnderTest(ledger, lambda seconds: move_everything_back(database_url, seconds))
+    ledger.close()
+
+
+@pytest.fixture
+def postgres(database_url: str) -> Iterator[LedgerUnderTest]:
+    ledger = PostgresLedger(database_url, max_connections=2)
+    yield LedgerUnderTest(ledger, lambda seconds: move_everything_back(database_url, seconds))
+    ledger.close()
+
+
+def move_everything_back(database_url: str, seconds: float) -> None:
+    """The server's clock cannot be moved, but what it wrote down can."""
+    columns = ("created_at", "started_at", "completed_at", "lease_expires_at", "retry_at", "rung_at")
+    assignments = ", ".join(f"{name} = {name} - make_interval(secs => %(s)s)" for name in columns)
+    with psycopg.connect(database_url) as connection:
+        connection.execute(f"UPDATE ingestion SET {assignments}", {"s": seconds})  # noqa: S608
+
+
+def document() -> Document:
+    document_id = uuid4()
+    return Document(
+        id=document_id,
+        file_name="Rechnung Nr. 7.pdf",
+        file_path=f"documents/{document_id}.pdf",
+        byte_size=3,
+        sha256=hashlib.sha256(b"pdf").hexdigest(),
+        case_id=4,
+        batch_id=5,
+    )
+
+
+def lease_of(claim: Claim) -> Lease:
+    assert isinstance(claim.outcome, Claimed)
+    return claim.outcome.lease
+
+
+def test_what_was_added_is_found_as_it_was_given(book: LedgerUnderTest) -> None:
+    given, ingestion_id = document(), uuid4()
+    book.ledger.add(given, ingestion_id)
+    view = book.view(ingestion_id)
+    assert view.document == given
+    assert (view.status, view.attempt_count, view.started_at) == (IngestionStatus.IN_PROGRESS, 0, None)
+    assert not view.needs_human_review
+
+
+def test_an_unknown_ingestion_is_not_found(book: LedgerUnderTest) -> None:
+    book.add()
+    assert book.ledger.find(uuid4()) is None
+
+
+def test_the_recent_ones_come_newest_first_and_no_more_than_asked_for(book: LedgerUnderTest) -> None:
+    ids = []
+    for _ in range(3):
+        ids.append(book.add())
+        book.let_pass(1)
+    assert [view.id for view in book.ledger.list_recent(limit=2)] == [ids[2], ids[1]]
+
+
+def test_named_ones_come_in_the_order_asked_for_without_the_unknown(book: LedgerUnderTest) -> None:
+    first, second = book.add(), book.add()
+    assert [view.id for view in book.ledger.list_by_ids([second, uuid4(), first])] == [second, first]
+    assert book.ledger.list_by_ids([]) == []
+
+
+def test_a_claim_gives_a_lease_with_the_document_and_the_message(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    lease = book.claim_lease(ingestion_id)
+    view = book.view(ingestion_id)
+    assert lease.document == view.document
+    assert (lease.attempt, lease.receipt_handle) == (1, "handle-of-m1")
+    assert (view.lease_owner, view.attempt_count) == ("worker", 1)
+    assert view.started_at is not None
+    assert book.ledger.count_live_leases() == 1
+
+
+def test_claims_come_in_the_order_of_the_messages(book: LedgerUnderTest) -> None:
+    ids = [book.add() for _ in range(5)] + [uuid4()]
+    messages = [Message(f"m{n}", f"h{n}", ingestion_id) for n, ingestion_id in enumerate(ids)]
+    claims = book.ledger.claim(messages, owner="worker", lease_seconds=LEASE_SECONDS, max_attempts=3)
+    assert [claim.ingestion_id for claim in claims] == ids
+    assert [isinstance(claim.outcome, Claimed) for claim in claims] == [True] * 5 + [False]
+
+
+def test_two_messages_for_one_ingestion_in_one_claim_start_it_once(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    messages = [Message("m1", "h1", ingestion_id), Message("m2", "h2", ingestion_id)]
+    claims = book.ledger.claim(messages, owner="worker", lease_seconds=LEASE_SECONDS, max_attempts=3)
+    (lease,) = [lease_of(claim) for claim in claims if isinstance(claim.outcome, Claimed)]
+    assert (lease.attempt, lease.receipt_handle) == (1, "h2")
+
+
+def test_an_unknown_ingestion_cannot_be_claimed(book: LedgerUnderTest) -> None:
+    assert book.claim(uuid4()).outcome is NotClaimable.UNKNOWN
+    assert book.claim_by_hand(uuid4()).outcome is NotClaimable.UNKNOWN
+
+
+def test_a_finished_ingestion_cannot_be_claimed(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    book.ledger.complete(book.claim_lease(ingestion_id), EXTRACTION, ACCEPTED)
+    assert book.claim(ingestion_id).outcome is NotClaimable.FINISHED
+
+
+def test_a_held_ingestion_cannot_be_claimed_by_another_message(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    lease = book.claim_lease(ingestion_id)
+    claim = book.claim(ingestion_id, owner="other", message="m2")
+    assert (claim.outcome, claim.held_by_same_message) == (NotClaimable.HELD, False)
+    assert book.view(ingestion_id).lease_owner == "worker"
+    (renewed,) = book.ledger.renew([lease], lease_seconds=LEASE_SECONDS)
+    assert renewed.receipt_handle == "handle-of-m1"
+
+
+def test_a_redelivery_of_the_held_message_brings_its_owner_the_new_handle(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    lease = book.claim_lease(ingestion_id)
+    (claim,) = book.ledger.claim(
+        [Message("m1", "new-handle", ingestion_id)], owner="other", lease_seconds=LEASE_SECONDS, max_attempts=3
+    )
+    assert (claim.outcome, claim.held_by_same_message) == (NotClaimable.HELD, True)
+    (renewed,) = book.ledger.renew([lease], lease_seconds=LEASE_SECONDS)
+    assert renewed.receipt_handle == "new-handle"
+
+
+def test_nobody_claims_before_the_back_off_is_over(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    retry(book.ledger, book.claim_lease(ingestion_id), after_seconds=30)
+    early = book.claim(ingestion_id, message="m2")
+    assert early.outcome is NotClaimable.WAITING
+    book.let_pass(31)
+    assert book.claim_lease(ingestion_id, message="m2").attempt == 2
+
+
+def test_a_message_whose_ingestion_waits_is_held_by_nobody(book: LedgerUnderTest) -> None:
+    """Otherwise its receiver would leave it hidden for as long as if somebody worked on it."""
+    ingestion_id = book.add()
+    retry(book.ledger, book.claim_lease(ingestion_id), after_seconds=30)
+    assert book.claim(ingestion_id) == Claim(ingestion_id, NotClaimable.WAITING, held_by_same_message=False)
+
+
+def test_each_claim_has_a_higher_epoch_and_a_later_attempt(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    leases = []
+    for _ in range(3):
+        leases.append(book.claim_lease(ingestion_id))
+        book.let_pass(LEASE_SECONDS + 1)
+    leases.append(lease_of(book.claim_by_hand(ingestion_id)))
+    epochs = [lease.epoch for lease in leases]
+    assert epochs == sorted(set(epochs))
+    assert [lease.attempt for lease in leases] == [1, 2, 3, 1]
+
+
+def test_an_ingestion_that_had_all_its_attempts_fails_instead(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    for _ in range(2):
+        book.claim(ingestion_id, max_attempts=2)
+        book.let_pass(LEASE_SECONDS + 1)
+    assert book.claim(ingestion_id, max_attempts=2).outcome is NotClaimable.FINISHED
+    view = book.view(ingestion_id)
+    assert (view.status, view.error_code) == (IngestionStatus.FAILED, "ATTEMPTS_EXHAUSTED")
+    assert view.needs_human_review
+    assert view.completed_at is not None
+    assert view.error_message is not None
+    assert "All 2 attempts" in view.error_message
+
+
+def test_the_last_attempt_is_not_failed_while_it_is_at_work(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    lease = lease_of(book.claim(ingestion_id, max_attempts=1))
+    assert book.claim(ingestion_id, message="m2", max_attempts=1).outcome is NotClaimable.HELD
+    book.ledger.complete(lease, EXTRACTION, ACCEPTED)
+    assert book.view(ingestion_id).status is IngestionStatus.COMPLETED
+
+
+def test_a_run_takes_over_only_what_the_named_owner_holds(book: LedgerUnderTest) -> None:
+    mine, others, free = book.add(), book.add(), book.add()
+    claimed = book.claim_lease(mine, owner="sensor")
+    book.claim_lease(others, owner="other sensor")
+    taken = book.ledger.take_over(
+        [mine, others, free, uuid4()], claim_owner="sensor", owner="run", lease_seconds=LEASE_SECONDS
+    )
+    assert taken == [claimed]
+    assert [book.view(one).lease_owner for one in (mine, others, free)] == ["run", "other sensor", None]
+
+
+def test_what_was_taken_over_can_be_written_with_and_not_be_taken_twice(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    book.claim_lease(ingestion_id, owner="sensor")
+    take = {"claim_owner": "sensor", "owner": "run", "lease_seconds": LEASE_SECONDS}
+    (lease,) = book.ledger.take_over([ingestion_id], **take)
+    assert book.ledger.take_over([ingestion_id], **take) == []
+    book.ledger.complete(lease, EXTRACTION, ACCEPTED)
+    assert book.view(ingestion_id).status is IngestionStatus.COMPLETED
+
+
+def test_renewing_prolongs_and_returns_only_what_is_still_ours(book: LedgerUnderTest) -> None:
+    kept, lost, done = book.add(), book.add(), book.add()
+    leases = [book.claim_lease(one) for one in (kept, lost, done)]
+    book.ledger.complete(leases[2], EXTRACTION, ACCEPTED)
+    book.let_pass(LEASE_SECONDS + 1)
+    book.claim_lease(lost, owner="other", message="m2")
+    # A lease that ran out but that nobody took is ours again.
+    assert book.ledger.renew(leases, lease_seconds=LEASE_SECONDS) == [leases[0]]
+    assert book.claim(kept, message="m2").outcome is NotClaimable.HELD
+
+
+def test_a_renewed_lease_outlives_its_first_end(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    lease = book.claim_lease(ingestion_id)
+    book.let_pass(LEASE_SECONDS - 10)
+    book.ledger.renew([lease], lease_seconds=LEASE_SECONDS)
+    book.let_pass(LEASE_SECONDS - 10)
+    assert book.ledger.count_live_leases() == 1
+    book.let_pass(20)
+    assert book.ledger.count_live_leases() == 0
+
+
+def finish_stage(ledger: IngestionLedger, lease: Lease) -> None:
+    ledger.finish_stage(lease, Stage.TRANSCRIPTION, seconds=1.5, transcription_file_path="stolen")
+
+
+def complete(ledger: IngestionLedger, lease: Lease) -> None:
+    ledger.complete(lease, EXTRACTION, ACCEPTED)
+
+
+def fail(ledger: IngestionLedger, lease: Lease) -> None:
+    ledger.fail(lease, code="DOCUMENT_DAMAGED", message="It is damaged.", stage=Stage.RAW_DOCUMENT)
+
+
+def retry(ledger: IngestionLedger, lease: Lease, after_seconds: float = 30) -> None:
+    ledger.schedule_retry(
+        lease, after_seconds=after_seconds, code="RATE_LIMITED", message="Too fast.", stage=Stage.TRANSCRIPTION
+    )
+
+
+def release(ledger: IngestionLedger, lease: Lease) -> None:
+    ledger.release(lease)
+
+
+def claimed_by_another(book: LedgerUnderTest, lease: Lease) -> None:
+    book.let_pass(LEASE_SECONDS + 1)
+    book.claim_lease(lease.ingestion_id, owner="other", message="m2")
+
+
+def claimed_by_a_person(book: LedgerUnderTest, lease: Lease) -> None:
+    book.let_pass(LEASE_SECONDS + 1)
+    lease_of(book.claim_by_hand(lease.ingestion_id))
+
+
+def failed_as_exhausted(book: LedgerUnderTest, lease: Lease) -> None:
+    book.let_pass(LEASE_SECONDS + 1)
+    assert book.claim(lease.ingestion_id, max_attempts=1).outcome is NotClaimable.FINISHED
+
+
+def completed_by_itself(book: LedgerUnderTest, lease: Lease) -> None:
+    book.ledger.complete(lease, EXTRACTION, DOUBTED)
+
+
+def given_back_by_itself(book: LedgerUnderTest, lease: Lease) -> None:
+    book.ledger.release(lease)
+
+
+@pytest.mark.parametrize("write", [finish_stage, complete, fail, retry, release])
+@pytest.mark.parametrize(
+    "lose",
+    [claimed_by_another, claimed_by_a_person, failed_as_exhausted, completed_by_itself, given_back_by_itself],
+)
+def test_who_lost_the_lease_can_write_nothing(
+    book: LedgerUnderTest,
+    lose: Callable[[LedgerUnderTest, Lease], None],
+    write: Callable[[IngestionLedger, Lease], None],
+) -> None:
+    lease = book.claim_lease(book.add())
+    lose(book, lease)
+    before = book.view(lease.ingestion_id), book.ledger.list_events(lease.ingestion_id)
+    with pytest.raises(LeaseLost):
+        write(book.ledger, lease)
+    assert (book.view(lease.ingestion_id), book.ledger.list_events(lease.ingestion_id)) == before
+
+
+@pytest.mark.parametrize(
+    ("write", "event"),
+    [
+        (finish_stage, EventType.STAGE_FINISHED),
+        (complete, EventType.INGESTION_COMPLETED),
+        (fail, EventType.INGESTION_FAILED),
+        (retry, EventType.RETRY_SCHEDULED),
+    ],
+)
+def test_each_change_has_its_event_with_the_attempt(
+    book: LedgerUnderTest, write: Callable[[IngestionLedger, Lease], None], event: EventType
+) -> None:
+    lease = book.claim_lease(book.add())
+    write(book.ledger, lease)
+    last = book.ledger.list_events(lease.ingestion_id)[-1]
+    assert (last.event_type, last.attempt, last.ingestion_id) == (event, 1, lease.ingestion_id)
+
+
+def test_progress_is_recorded_and_what_is_not_named_stays(book: LedgerUnderTest) -> None:
+    lease = book.claim_lease(book.add())
+    book.ledger.finish_stage(lease, Stage.PREPROCESSED_IMAGE, seconds=0.1, preprocessed_file_path="p.jpg")
+    book.ledger.finish_stage(
+        lease, Stage.TRANSCRIPTION, seconds=2.5, transcription_file_path="t.json", transcription_quality_score=0.0
+    )
+    book.ledger.finish_stage(lease, Stage.EXTRACTION, seconds=0.2)
+    view = book.view(lease.ingestion_id)
+    assert (view.preprocessed_file_path, view.transcription_file_path) == ("p.jpg", "t.json")
+    assert (view.stage, view.transcription_quality_score) == (Stage.EXTRACTION, 0.0)
+    stage = book.ledger.list_events(lease.ingestion_id)[-2]
+    assert stage.detail == {"stage": "transcription", "seconds": 2.5}
+
+
+@pytest.mark.parametrize(("verdict", "needs_review"), [(ACCEPTED, False), (DOUBTED, True)])
+def test_completing_keeps_the_result_and_gives_the_lease_back(
+    book: LedgerUnderTest, verdict: Verdict, needs_review: bool
+) -> None:
+    ingestion_id = book.add()
+    lease = book.claim_lease(ingestion_id)
+    retry(book.ledger, lease)
+    book.let_pass(31)
+    book.ledger.complete(book.claim_lease(ingestion_id), EXTRACTION, verdict)
+    view = book.view(ingestion_id)
+    assert view.status is IngestionStatus.COMPLETED
+    assert view.structured_data == {"schema": "invoice", "number": "R-7", "gross": "11.90"}
+    assert (view.valid_structured_data, view.needs_human_review) == (not needs_review, needs_review)
+    assert (view.extraction_model, view.extraction_input_tokens, view.extraction_output_tokens) == (
+        "some-model",
+        120,
+        30,
+    )
+    assert (view.lease_owner, view.lease_expires_at, view.error_code, view.error_stage) == (None, None, None, None)
+    assert view.completed_at is not None
+    detail = book.ledger.list_events(ingestion_id)[-1].detail
+    assert (detail["accepted"], detail["reasons"]) == (not needs_review, list(verdict.reasons))
+
+
+def test_failing_says_why_and_asks_for_a_person(book: LedgerUnderTest) -> None:
+    lease = book.claim_lease(book.add())
+    fail(book.ledger, lease)
+    view = book.view(lease.ingestion_id)
+    assert (view.status, view.error_code, view.error_message, view.error_stage) == (
+        IngestionStatus.FAILED,
+        "DOCUMENT_DAMAGED",
+        "It is damaged.",
+        Stage.RAW_DOCUMENT,
+    )
+    assert view.needs_human_review
+    assert view.lease_owner is None
+
+
+def test_a_scheduled_retry_gives_the_lease_back_and_says_why(book: LedgerUnderTest) -> None:
+    lease = book.claim_lease(book.add())
+    retry(book.ledger, lease)
+    view = book.view(lease.ingestion_id)
+    assert (view.status, view.error_code, view.lease_owner) == (IngestionStatus.IN_PROGRESS, "RATE_LIMITED", None)
+    assert book.ledger.count_live_leases() == 0
+    assert book.ledger.list_events(lease.ingestion_id)[-1].detail["after_seconds"] == 30
+
+
+def test_a_person_may_start_a_finished_ingestion_again(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    book.ledger.complete(book.claim_lease(ingestion_id), EXTRACTION, ACCEPTED)
+    lease = lease_of(book.claim_by_hand(ingestion_id))
+    assert (lease.status_before, lease.attempt, lease.receipt_handle) == (IngestionStatus.COMPLETED, 1, None)
+    view = book.view(ingestion_id)
+    assert (view.status, view.completed_at, view.lease_owner) == (IngestionStatus.IN_PROGRESS, None, "person")
+    book.ledger.complete(lease, EXTRACTION, DOUBTED)
+    assert book.view(ingestion_id).needs_human_review
+
+
+def test_a_person_may_not_interrupt_a_live_lease(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    book.claim_lease(ingestion_id)
+    assert book.claim_by_hand(ingestion_id).outcome is NotClaimable.HELD
+    assert book.view(ingestion_id).lease_owner == "worker"
+
+
+def test_a_person_gets_fresh_attempts_after_a_failure_and_need_not_wait(book: LedgerUnderTest) -> None:
+    waiting, failed = book.add(), book.add()
+    retry(book.ledger, book.claim_lease(waiting))
+    fail(book.ledger, book.claim_lease(failed))
+    leases = [lease_of(book.claim_by_hand(one)) for one in (waiting, failed)]
+    assert [(lease.attempt, lease.status_before) for lease in leases] == [
+        (1, IngestionStatus.IN_PROGRESS),
+        (1, IngestionStatus.FAILED),
+    ]
+
+
+def test_the_bell_of_a_message_does_not_reach_who_started_by_hand(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    retry(book.ledger, book.claim_lease(ingestion_id))
+    book.claim_by_hand(ingestion_id)
+    assert book.claim(ingestion_id) == Claim(ingestion_id, NotClaimable.HELD, held_by_same_message=False)
+
+
+def test_giving_back_restores_the_status_of_before(book: LedgerUnderTest) -> None:
+    completed, failed, fresh = book.add(), book.add(), book.add()
+    book.ledger.complete(book.claim_lease(completed), EXTRACTION, ACCEPTED)
+    fail(book.ledger, book.claim_lease(failed))
+    leases = [lease_of(book.claim_by_hand(completed)), lease_of(book.claim_by_hand(failed)), book.claim_lease(fresh)]
+    for lease in leases:
+        book.ledger.release(lease)
+    views = [book.view(lease.ingestion_id) for lease in leases]
+    assert [view.status for view in views] == [
+        IngestionStatus.COMPLETED,
+        IngestionStatus.FAILED,
+        IngestionStatus.IN_PROGRESS,
+    ]
+    assert [view.needs_human_review for view in views] == [False, True, False]
+    assert [view.completed_at is None for view in views] == [False, False, True]
+    assert views[0].structured_data == EXTRACTION.to_structured_data()
+    assert book.ledger.count_live_leases() == 0
+
+
+def test_an_attempt_that_was_given_back_does_not_count(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    for _ in range(4):
+        lease = lease_of(book.claim(ingestion_id, max_attempts=1))
+        assert lease.attempt == 1
+        book.ledger.release(lease)
+
+
+def test_silent_is_what_nobody_holds_and_no_message_can_bring(book: LedgerUnderTest) -> None:
+    silent, held, waiting, done = (book.add() for _ in range(4))
+    book.ledger.complete(book.claim_lease(done), EXTRACTION, ACCEPTED)
+    book.let_pass(600)
+    rung = book.add()
+    book.claim_lease(held)
+    retry(book.ledger, book.claim_lease(waiting), after_seconds=300)
+    assert book.ledger.find_silent(stale_after_seconds=500, limit=10) == [silent]
+    book.ledger.record_rung([silent])
+    assert book.ledger.find_silent(stale_after_seconds=500, limit=10) == []
+    book.let_pass(501)
+    assert set(book.ledger.find_silent(stale_after_seconds=500, limit=10)) == {silent, held, waiting, rung}
+
+
+def test_the_oldest_silent_ones_come_first_and_no_more_than_asked_for(book: LedgerUnderTest) -> None:
+    ids = []
+    for _ in range(3):
+        ids.append(book.add())
+        book.let_pass(10)
+    assert book.ledger.find_silent(stale_after_seconds=5, limit=2) == ids[:2]
+
+
+def test_the_events_tell_the_story_in_order(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    retry(book.ledger, book.claim_lease(ingestion_id))
+    book.let_pass(31)
+    lease = book.claim_lease(ingestion_id)
+    for stage in Stage:
+        book.ledger.finish_stage(lease, stage, seconds=0.1)
+    book.ledger.complete(lease, EXTRACTION, ACCEPTED)
+    fail(book.ledger, lease_of(book.claim_by_hand(ingestion_id)))
+    assert book.story(ingestion_id) == [
+        EventType.INGESTION_QUEUED,
+        EventType.INGESTION_STARTED,
+        EventType.RETRY_SCHEDULED,
+        EventType.INGESTION_STARTED,
+        *[EventType.STAGE_FINISHED] * 5,
+        EventType.INGESTION_COMPLETED,
+        EventType.INGESTION_STARTED,
+        EventType.INGESTION_FAILED,
+    ]
+    attempts = [event.attempt for event in book.ledger.list_events(ingestion_id)]
+    assert attempts == [None, 1, 1, *[2] * 7, 1, 1]
+
+
+def test_a_story_is_of_one_ingestion_only(book: LedgerUnderTest) -> None:
+    told, other = book.add(), book.add()
+    book.claim_lease(other)
+    assert book.story(told) == [EventType.INGESTION_QUEUED]
+
+
+def test_exhaustion_is_told_as_a_failure(book: LedgerUnderTest) -> None:
+    lease = book.claim_lease(book.add())
+    failed_as_exhausted(book, lease)
+    last = book.ledger.list_events(lease.ingestion_id)[-1]
+    assert (last.event_type, last.detail["code"]) == (EventType.INGESTION_FAILED, "ATTEMPTS_EXHAUSTED")
+
+
+def test_two_connections_claiming_at_once_share_the_work(postgres: LedgerUnderTest, database_url: str) -> None:
+    ids = [postgres.add() for _ in range(60)]
+    ledgers = [PostgresLedger(database_url, max_connections=1) for _ in range(4)]
+    for ledger in ledgers:
+        ledger.count_live_leases()  # connected, so that all start at the barrier and not when their socket is ready
+    claimed: list[list[UUID]] = [[] for _ in ledgers]
+    start = threading.Barrier(len(ledgers))
+
+    def claim_all(worker: int) -> None:
+        messages = [Message(f"m-{worker}-{n}", f"h-{worker}-{n}", one) for n, one in enumerate(ids)]
+        start.wait()
+        claims = ledgers[worker].claim(messages, owner=f"w{worker}", lease_seconds=LEASE_SECONDS, max_attempts=3)
+        claimed[worker] = [claim.ingestion_id for claim in claims if isinstance(claim.outcome, Claimed)]
+
+    threads = [threading.Thread(target=claim_all, args=(worker,)) for worker in range(len(ledgers))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for ledger in ledgers:
+        ledger.close()
+    assert sorted(one for part in claimed for one in part) == sorted(ids)
+    assert {view.attempt_count for view in postgres.ledger.list_by_ids(ids)} == {1}
+
+
+def test_what_somebody_is_changing_right_now_is_busy_and_not_waited_for(
+    postgres: LedgerUnderTest, database_url: str
+) -> None:
+    busy, free = postgres.add(), postgres.add()
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT 1 FROM ingestion WHERE id = %s FOR UPDATE", (busy,))
+        assert postgres.claim(busy).outcome is NotClaimable.BUSY
+        assert postgres.claim_by_hand(busy).outcome is NotClaimable.BUSY
+        assert isinstance(postgres.claim(free).outcome, Claimed)
+
+
+def test_a_rejected_message_is_kept_in_the_history(postgres: LedgerUnderTest, database_url: str) -> None:
+    postgres.ledger.reject_message("\0" + "x" * 1000, "not a UUID")
+    with psycopg.connect(database_url) as connection:
+        (row,) = connection.execute("SELECT event_type, status, detail FROM status_event").fetchall()
+    assert row == ("MESSAGE_REJECTED", "ERROR", {"body": "\ufffd" + "x" * 199, "reason": "not a UUID"})
+
+
+def test_a_ledger_whose_connections_were_cut_connects_again(postgres: LedgerUnderTest, database_url: str) -> None:
+    ingestion_id = postgres.add()
+    with psycopg.connect(database_url) as other:
+        cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> %s"
+        assert other.execute(cut, (other.info.backend_pid,)).fetchall()
+    assert postgres.view(ingestion_id).id == ingestion_id
+
+
+def test_a_database_that_is_away_is_storage_unavailable(tmp_path: Path) -> None:
+    ledger = PostgresLedger(f"postgresql://orcha:@/orcha?host={tmp_path}", connect_seconds=0.5)
+    with pytest.raises(StorageUnavailable):
+        ledger.count_live_leases()
+    ledger.close()
