@@ -45,7 +45,7 @@ class Settings(BaseSettings):
     )
     code_server_host: str = Field("127.0.0.1", description="Where Dagster's code server listens.")
     code_server_port: Annotated[int, Field(ge=1, le=65535)] = Field(
-        4266, description="Port of the code server; an embedded start chooses the next free one when taken."
+        4266, description="Port of the code server; a start by `orcha up` chooses a free one itself."
     )
     max_concurrent_runs: Annotated[int, Field(ge=1, le=100)] = Field(
         2, description="Runs that Dagster executes at the same time."

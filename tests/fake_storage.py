@@ -198,6 +198,13 @@ class FakeLedger(IngestionLedger):
                 row.lease_owner, row.lease_expires_at = owner, self.clock.in_seconds(lease_seconds)
             return [row.to_lease() for row in taken]
 
+    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> int:
+        with self._recorder.call("renew_claims"):
+            waiting = [row for row in self._rows.values() if row.lease_owner in owners]
+            for row in waiting:
+                row.lease_expires_at = self.clock.in_seconds(lease_seconds)
+            return len(waiting)
+
     def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
         with self._recorder.call("renew"):
             renewed = []

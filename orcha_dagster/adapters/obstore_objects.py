@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import obstore
-from obstore.exceptions import BaseError
+from obstore.exceptions import BaseError, NotFoundError
 from obstore.store import LocalStore, from_url
 from obstore.store import ObjectStore as ObstoreStore
 
@@ -38,11 +38,12 @@ class ObstoreObjects(ObjectStore):
             obstore.put(self._store, path, content)
 
     def find(self, path: str) -> bytes | None:
-        try:
-            with _translated():
-                return bytes(obstore.get(self._store, path).bytes())
-        except FileNotFoundError:
-            return None
+        with _translated():
+            store = self._store
+            try:
+                return bytes(obstore.get(store, path).bytes())
+            except (FileNotFoundError, NotFoundError):
+                return None
 
     def list_paths(self, prefix: str) -> list[str]:
         with _translated():
@@ -51,10 +52,8 @@ class ObstoreObjects(ObjectStore):
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """The one place where obstore's errors become ours; a missing object is Python's FileNotFoundError."""
+    """The one place where obstore's errors become ours. It raises Python's own for a path or a folder it cannot use."""
     try:
         yield
-    except FileNotFoundError:
-        raise
-    except (BaseError, OSError) as error:
+    except (BaseError, OSError, ValueError) as error:
         raise StorageUnavailable(f"The object store does not answer ({type(error).__name__}).") from error

@@ -18,6 +18,8 @@ BLANK_CONTRAST = 0.04  # an empty page has nothing to raise but its noise
 JPEG_QUALITY = 92
 _LOOK_SIDE = 1000  # pixels; skew is as plain on a small copy
 _ORIENTATION_TAG = 0x0112
+# What Pillow's decoders raise on damaged bytes, found by feeding them fuzzed files.
+DECODING_ERRORS = (OSError, SyntaxError, ValueError, IndexError, KeyError, TypeError, EOFError, OverflowError)
 
 Picture = NDArray[np.uint8]
 
@@ -68,8 +70,7 @@ def _decode(content: bytes, *, max_pixels: int) -> tuple[Picture, list[str]]:
             rgb = np.asarray(_on_white(upright), dtype=np.uint8)
     except Image.DecompressionBombError as error:
         raise DocumentTooLarge("The picture is larger than any page.") from error
-    # What Pillow's decoders raise on damaged bytes, found by feeding them fuzzed files.
-    except (OSError, SyntaxError, ValueError, IndexError, KeyError, TypeError, EOFError, OverflowError) as error:
+    except DECODING_ERRORS as error:
         raise DocumentDamaged("The picture cannot be decoded.") from error
     return np.ascontiguousarray(rgb[:, :, ::-1]), steps
 

@@ -7,6 +7,7 @@ from PIL import Image
 
 from orcha_dagster.adapters.opencv_pictures import treat_picture
 from orcha_dagster.adapters.pdf_pages import inspect_pdf, read_text_layer, render_page
+from orcha_dagster.adapters.tiff_pages import count_tiff_pages, take_tiff_page
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import TranscribedPage
@@ -23,7 +24,7 @@ class LocalPagePreparer(PagePreparer):
         self._max_page_pixels = max_page_pixels
 
     async def prepare(self, raw: RawDocument, content: bytes) -> tuple[tuple[PageTreatment, ...], dict[int, bytes]]:
-        has_text = await self._pool.run(inspect_pdf, content, max_pages=self._max_pages) if raw.is_pdf else (False,)
+        has_text = await self._inspect(raw, content)
         treatments: list[PageTreatment] = []
         pictures: dict[int, bytes] = {}
         for page, readable in enumerate(has_text, start=1):
@@ -39,11 +40,23 @@ class LocalPagePreparer(PagePreparer):
                 pictures[page] = treated
         return tuple(treatments), pictures
 
+    async def _inspect(self, raw: RawDocument, content: bytes) -> tuple[bool, ...]:
+        """Say for each page whether it carries its text itself."""
+        if raw.is_pdf:
+            return await self._pool.run(inspect_pdf, content, max_pages=self._max_pages)
+        if raw.is_tiff:
+            return (False,) * await self._pool.run(count_tiff_pages, content, max_pages=self._max_pages)
+        return (False,)
+
     async def read_text_layer(self, content: bytes, pages: Sequence[int]) -> tuple[TranscribedPage, ...]:
         return await self._pool.run(read_text_layer, content, tuple(pages))
 
     async def picture_of(self, raw: RawDocument, content: bytes, page: int) -> bytes:
-        return await self._pool.run(render_page, content, page, dpi=SCAN_DPI) if raw.is_pdf else content
+        if raw.is_pdf:
+            return await self._pool.run(render_page, content, page, dpi=SCAN_DPI)
+        if raw.is_tiff:
+            return await self._pool.run(take_tiff_page, content, page, max_pixels=self._max_page_pixels)
+        return content
 
     async def pack(self, pictures: Sequence[bytes]) -> tuple[str, bytes]:
         if len(pictures) == 1:

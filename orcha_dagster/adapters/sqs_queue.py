@@ -1,11 +1,13 @@
 """The queue in SQS, or in anything that speaks its protocol. Creating queues is not done here."""
 
+import re
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from ipaddress import ip_address
 from typing import Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from uuid import UUID
 
 import boto3
@@ -29,14 +31,17 @@ class SqsQueue(MessageQueue):
     def __init__(self, queue_url: str, *, visibility_seconds: int) -> None:
         self._url = queue_url
         self._visibility_seconds = visibility_seconds
+        self._connecting = threading.Lock()
+
+    @property
+    def _client(self) -> Any:
+        # A boto client may be shared between threads, but not be made by two of them at once.
+        with self._connecting:
+            return self._connected
 
     @cached_property
-    def _client(self) -> Any:
-        return boto3.client(
-            "sqs",
-            **_connection_arguments(self._url),
-            config=Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard", "max_attempts": 3}),
-        )
+    def _connected(self) -> Any:
+        return boto3.session.Session().client("sqs", **_connection_arguments(self._url))
 
     def send(self, ingestion_ids: Sequence[UUID]) -> None:
         with _translated():
@@ -85,20 +90,40 @@ class SqsQueue(MessageQueue):
         return int(answer["Attributes"][name])
 
 
-def _connection_arguments(queue_url: str) -> dict[str, str]:
-    parts = urlsplit(queue_url)
-    if not parts.hostname:
+def _connection_arguments(queue_url: str) -> dict[str, Any]:
+    parts = _split_url(queue_url)
+    host = parts.hostname or ""
+    config = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard", "max_attempts": 3})
+    arguments: dict[str, Any] = {"endpoint_url": f"{parts.scheme}://{parts.netloc}", "config": config}
+    if _is_loopback(host):
+        # An emulator on this machine asks for credentials but checks none; the real ones stay for the real services.
+        arguments |= {"region_name": "us-east-1", "aws_access_key_id": "orcha", "aws_secret_access_key": "orcha"}
+        # A company's http_proxy must not get between two processes of this machine.
+        arguments["config"] = config.merge(Config(proxies={}))
+    elif region := _find_region(host):
+        arguments["region_name"] = region
+    return arguments
+
+
+def _split_url(queue_url: str) -> SplitResult:
+    try:
+        parts = urlsplit(queue_url)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        usable = False
+    if not usable:
         raise ConfigurationError(
             f"ORCHA_QUEUE_URL is not a queue's URL: {queue_url!r}.",
             remedy="It looks like https://sqs.eu-central-1.amazonaws.com/123456789012/orcha-ingestions.",
         )
-    arguments = {"endpoint_url": f"{parts.scheme}://{parts.netloc}"}
-    if _is_loopback(parts.hostname):
-        # An emulator on this machine asks for credentials but checks none; the real ones stay for the real services.
-        arguments |= {"region_name": "us-east-1", "aws_access_key_id": "orcha", "aws_secret_access_key": "orcha"}
-    elif parts.hostname.endswith((".amazonaws.com", ".amazonaws.com.cn")):
-        arguments["region_name"] = parts.hostname.split(".")[1]
-    return arguments
+    return parts
+
+
+def _find_region(host: str) -> str | None:
+    """The label that is a region. Its place differs: sqs.{region}.amazonaws.com, vpce-….sqs.{region}.vpce.…"""
+    if not host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".api.aws")):
+        return None
+    return next((label for label in host.split(".") if re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d+", label)), None)
 
 
 def _is_loopback(host: str) -> bool:

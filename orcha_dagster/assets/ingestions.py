@@ -74,7 +74,7 @@ def take_leases(context: dg.AssetExecutionContext, ledger: IngestionLedger, *, l
     """What the sensor claimed for this run, or, for a run by hand, what nobody else holds."""
     ids = [UUID(key) for key in context.partition_keys]
     owner = f"run:{context.run_id}"
-    claim_owner = context.run.tags.get(CLAIM_TAG)
+    claim_owner = find_claim_owner(context.run)
     if claim_owner is not None:
         return ledger.take_over(ids, claim_owner=claim_owner, owner=owner, lease_seconds=lease_seconds)
     claims = ledger.claim_by_hand(ids, owner=owner, lease_seconds=lease_seconds)
@@ -89,6 +89,11 @@ def take_leases(context: dg.AssetExecutionContext, ledger: IngestionLedger, *, l
             allow_retries=False,
         )
     return [claim.outcome.lease for claim in claims if isinstance(claim.outcome, Claimed)]
+
+
+def find_claim_owner(run: dg.DagsterRun) -> str | None:
+    """None for a run by hand. A re-execution is one, although it inherits the tags of the run that had the claim."""
+    return None if run.parent_run_id else run.tags.get(CLAIM_TAG)
 
 
 def to_failure(failures: Sequence[IngestionFailed], *, of: int) -> dg.Failure:

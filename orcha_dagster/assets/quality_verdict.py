@@ -19,6 +19,6 @@ def describe_quality_verdict(verdict: Verdict) -> dict[str, dg.MetadataValue]:
         f"| {check.name} | {'passed' if check.passed else '**failed**'} | {check.reason} |" for check in verdict.checks
     ]
     return {
-        "outcome": dg.MetadataValue.text(verdict.outcome),
+        "outcome": dg.MetadataValue.text(verdict.outcome.value),
         "checks": dg.MetadataValue.md("\n".join(["| check | answer | reason |", "|---|---|---|", *rows])),
     }

@@ -18,7 +18,7 @@ from orcha_dagster.cli.connections import open_ledger
 from orcha_dagster.cli.demo_results import find_differences, print_results
 from orcha_dagster.cli.screen import console, errors
 from orcha_dagster.cli.up import build_stack
-from orcha_dagster.domain.errors import OrchaError
+from orcha_dagster.domain.errors import OrchaError, StorageUnavailable
 from orcha_dagster.domain.ingestions import IngestionStatus, IngestionView
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.interfaces.ledger import IngestionLedger
@@ -27,6 +27,9 @@ from orcha_dagster.settings import ChosenSettings, load_settings
 from orcha_dagster.stack.home import OrchaHome
 
 _POLL_SECONDS = 0.3
+_LAST_RECORDS_SECONDS = 20  # for the runs to end by themselves, so that the UI shows them whole next time
+# A run or a queue that is killed while somebody watches should be made up for while they watch.
+_RECOVERING_SOON = {"lease_seconds": "30", "stale_message_seconds": "30"}
 
 
 class DemoFailed(OrchaError):
@@ -64,11 +67,17 @@ def _running_stack() -> Iterator[None]:
         console.print("[dim]Orcha is already up in this home; the demo uses it.[/]")
         yield
         return
-    stack = build_stack(settings, say=lambda words: console.print(f"[dim]{words}[/]", soft_wrap=True))
+    stack = build_stack(
+        settings,
+        say=lambda words: console.print(f"[dim]{words}[/]", soft_wrap=True),
+        unless_chosen=_RECOVERING_SOON,
+    )
     try:
         addresses = stack.start()
         console.print(f"The Dagster UI, as long as the demo runs: [bold]{addresses.ui_url}[/]\n")
-        yield
+        with stack.watched():
+            yield
+            stack.wait_for_runs(seconds=_LAST_RECORDS_SECONDS)
     finally:
         console.print("[dim]Stopping what the demo started …[/]")
         stack.stop()
@@ -103,16 +112,26 @@ def _watch(ledger: IngestionLedger, ids: Sequence[UUID], patience: int) -> list[
     )
     bars = {stage: progress.add_task(stage.value, total=len(ids), note="") for stage in Stage}
     deadline = time.monotonic() + patience
+    views: list[IngestionView] = []
     with progress:
-        while True:
-            views = ledger.list_by_ids(ids)
+        while time.monotonic() < deadline:
+            views = _look(ledger, ids) or views
             _draw_bars(progress, bars, views)
-            if all(view.status.is_finished for view in views):
-                return views
-            if time.monotonic() > deadline:
-                errors.print(f"Not everything was finished within {patience} s.")
+            if views and all(view.status.is_finished for view in views):
                 return views
             time.sleep(_POLL_SECONDS)
+    if not views:
+        raise DemoFailed(f"The database did not answer for {patience} s.", remedy="Read its log in the Orcha home.")
+    errors.print(f"Not everything was finished within {patience} s.")
+    return views
+
+
+def _look(ledger: IngestionLedger, ids: Sequence[UUID]) -> list[IngestionView]:
+    """Nothing while the database is away: whoever watches the stack brings it back."""
+    try:
+        return ledger.list_by_ids(ids)
+    except StorageUnavailable:
+        return []
 
 
 def _draw_bars(progress: Progress, bars: dict[Stage, TaskID], views: Sequence[IngestionView]) -> None:

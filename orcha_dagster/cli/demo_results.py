@@ -32,7 +32,7 @@ def find_differences(sample: Sample, view: IngestionView) -> list[str]:
 def print_results(
     samples: Sequence[Sample], views: Sequence[IngestionView], differences: Sequence[Sequence[str]]
 ) -> None:
-    table = plain_table("", ["", "document", "stage reached", "verdict", "key fields", "seconds", "why"])
+    table = plain_table("", ["", "document", "stage reached", "verdict", "seconds", "why", "key fields"])
     for sample, view, found in zip(samples, views, differences, strict=True):
         why = view.error_code or ""
         table.add_row(
@@ -40,9 +40,9 @@ def print_results(
             sample.path.name,
             view.stage or "none",
             outcome_words(view),
-            key_fields(view.structured_data),
             seconds_words(view),
             "; ".join([why, *found]).strip("; "),
+            key_fields(view.structured_data),
         )
     console.print(table, "")
 

@@ -34,7 +34,10 @@ for command in (up, demo, submit, status, show, doctor, env, migrate):
 
 @app.callback()
 def prepare(verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what happens.")] = False) -> None:
-    logging.basicConfig(level=logging.INFO if verbose else logging.ERROR, format="%(levelname)s %(message)s")
+    level = logging.INFO if verbose else logging.ERROR
+    handler = logging.StreamHandler()
+    handler.setLevel(level)  # the root logger's level is not enough: psycopg sets one of its own
+    logging.basicConfig(level=level, handlers=[handler], format="%(levelname)s %(message)s")
 
 
 def run() -> None:

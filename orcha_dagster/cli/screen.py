@@ -17,8 +17,6 @@ _WIDTH = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 140
 console = Console(width=_WIDTH, highlight=False)
 errors = Console(stderr=True, highlight=False)
 
-KEY_FIELDS = ("number", "issue_date", "seller", "gross", "currency")
-
 
 def say_error(error: OrchaError) -> None:
     errors.print(f"[bold red]{error.code}[/]: {error.message}", soft_wrap=True)
@@ -35,7 +33,8 @@ def plain_table(title: str, columns: Sequence[str]) -> Table:
         title=title, title_justify="left", header_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0)
     )
     for column in columns:
-        table.add_column(column, overflow="fold")
+        # Ids and names stay whole, to be copied; the last column takes the room that is left, on several lines.
+        table.add_column(column, overflow="fold", no_wrap=column != columns[-1])
     return table
 
 
@@ -49,8 +48,11 @@ def outcome_words(view: IngestionView) -> str:
 
 
 def key_fields(data: Mapping[str, Any] | None) -> str:
-    values = [str(data[name]) for name in KEY_FIELDS if data and data.get(name)]
-    return " · ".join(values)
+    if not data:
+        return ""
+    total = f"{data.get('gross') or ''} {data.get('currency') or ''}".strip()
+    values = [total, *(data.get(name) for name in ("issue_date", "number", "seller"))]
+    return " · ".join(str(value) for value in values if value)
 
 
 def seconds_words(view: IngestionView) -> str:

@@ -58,7 +58,8 @@ def _print(
     console.print(f"[bold]{view.document.file_name}[/]  {outcome_words(view)}  attempt {view.attempt_count}")
     console.print(f"[dim]ingestion {ingestion_id} · document {view.document.id}[/]\n", soft_wrap=True)
     if view.error_code:
-        console.print(f"[red]{view.error_code}[/] at {view.error_stage}: {view.error_message}\n", soft_wrap=True)
+        where = f" at {view.error_stage}" if view.error_stage else ""
+        console.print(f"[red]{view.error_code}[/]{where}: {view.error_message}\n", soft_wrap=True)
     if view.structured_data:
         fields = plain_table("Fields", ["field", "value"])
         for name, value in view.structured_data.items():

@@ -8,7 +8,14 @@ from rich.live import Live
 from rich.table import Table
 
 from orcha_dagster.cli.connections import open_ledger
-from orcha_dagster.cli.screen import console, key_fields, outcome_words, plain_table, print_json, seconds_words
+from orcha_dagster.cli.screen import (
+    console,
+    key_fields,
+    outcome_words,
+    plain_table,
+    print_json,
+    seconds_words,
+)
 from orcha_dagster.domain.ingestions import IngestionView
 from orcha_dagster.settings import load_settings
 
@@ -36,17 +43,16 @@ def _to_table(views: list[IngestionView]) -> Table:
         return plain_table("No ingestions yet. Hand one over: orcha submit FILE", [])
     table = plain_table(
         f"{len(views)} newest ingestions",
-        ["ingestion", "document", "stage", "verdict", "attempt", "fields", "s", "why"],
+        ["ingestion", "document", "stage", "verdict", "seconds", "why", "key fields"],
     )
     for view in views:
         table.add_row(
             str(view.id),
             view.document.file_name,
             view.stage or "",
-            outcome_words(view),
-            str(view.attempt_count),
-            key_fields(view.structured_data),
+            outcome_words(view) + (f" (attempt {view.attempt_count})" if view.attempt_count > 1 else ""),
             seconds_words(view),
             view.error_code or "",
+            key_fields(view.structured_data),
         )
     return table

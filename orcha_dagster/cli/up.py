@@ -1,7 +1,7 @@
 """`orcha up`: everything on this machine, in the foreground."""
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from orcha_dagster.adapters.postgres.migrating import migrate
 from orcha_dagster.cli.environment import child_environment
@@ -20,22 +20,32 @@ def up() -> None:
         signal.signal(number, lambda *_: stack.request_stop())
     try:
         addresses = stack.start()
+    except StopRequested:
+        console.print("Everything has stopped.")
+        return
+    try:
         console.print(f"\n[bold green]Orcha is up.[/] The Dagster UI: [bold]{addresses.ui_url}[/]")
         console.print("Hand over documents with `orcha submit FILE`. Ctrl-C stops everything; the data stays.\n")
         stack.wait()
-    except StopRequested:
-        pass
     finally:
         console.print("[dim]Stopping …[/]")
         stack.stop()
         console.print("Everything has stopped.")
 
 
-def build_stack(settings: Settings, *, say: Callable[[str], None]) -> Stack:
+def build_stack(
+    settings: Settings, *, say: Callable[[str], None], unless_chosen: Mapping[str, str] | None = None
+) -> Stack:
+    """`unless_chosen`: settings for this stack that give way to what somebody chose."""
+    defaults = {
+        f"ORCHA_{name.upper()}": value
+        for name, value in (unless_chosen or {}).items()
+        if name not in settings.model_fields_set
+    }
     return Stack(
         OrchaHome(settings.home_folder),
         PROJECT_FOLDER,
-        child_environment(settings),
+        {**child_environment(settings), **defaults},
         embedded_database=settings.database_url is None,
         embedded_queue=settings.queue_url is None,
         ui_port=settings.ui_port,

@@ -29,3 +29,7 @@ class RawDocument(DomainModel):
     @property
     def is_pdf(self) -> bool:
         return self.media_type == "application/pdf"
+
+    @property
+    def is_tiff(self) -> bool:
+        return self.media_type == "image/tiff"

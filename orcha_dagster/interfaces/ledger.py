@@ -56,6 +56,10 @@ class IngestionLedger(ABC):
         """Move leases from the sensor that claimed them to the run that works on them; those that moved on are left."""
 
     @abstractmethod
+    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> int:
+        """Prolong what these owners claimed and no run has taken over yet; how many that were."""
+
+    @abstractmethod
     def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
         """Prolong; returns those that are still ours, each with its newest receipt handle."""
 

@@ -24,7 +24,7 @@ class PagePreparer(ABC):
 
     @abstractmethod
     async def picture_of(self, raw: RawDocument, content: bytes, page: int) -> bytes:
-        """The untreated picture of a page: the document itself, or a PDF page drawn."""
+        """The untreated picture of a page: the document itself, or one page of it."""
 
     @abstractmethod
     async def pack(self, pictures: Sequence[bytes]) -> tuple[str, bytes]:

@@ -12,11 +12,12 @@ _PDF_HEADER_WITHIN = 1024  # readers accept that much junk before the header, an
 
 
 def sniff_media_type(content: bytes) -> str:
-    if b"%PDF-" in content[:_PDF_HEADER_WITHIN]:
-        return "application/pdf"
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "image/webp"
+    # Pictures first: a picture may speak of PDF in its description, a PDF does not begin like a picture.
     for magic, media_type in _MAGIC:
         if content.startswith(magic):
             return media_type
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    if b"%PDF-" in content[:_PDF_HEADER_WITHIN]:
+        return "application/pdf"
     raise DocumentUnsupported("The file is empty." if not content else "The file is of no type that Orcha reads.")

@@ -25,7 +25,7 @@ def submit_document(
     document_id, ingestion_id = uuid4(), uuid4()
     document = Document(
         id=document_id,
-        file_name=PurePath(file_name).name,
+        file_name=_shown_name(file_name),
         file_path=f"documents/{document_id}{_safe_extension(file_name)}",
         byte_size=len(content),
         sha256=hashlib.sha256(content).hexdigest(),
@@ -36,6 +36,11 @@ def submit_document(
     ledger.add(document, ingestion_id)
     queue.send([ingestion_id])
     return ingestion_id
+
+
+def _shown_name(file_name: str) -> str:
+    """A name on disk may be bytes of no encoding, which Python keeps as lone surrogates and no database takes."""
+    return PurePath(file_name).name.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 def _safe_extension(file_name: str) -> str:

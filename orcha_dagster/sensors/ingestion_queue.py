@@ -34,8 +34,9 @@ def build_ingestion_queue(*, poll_seconds: int) -> dg.SensorDefinition:
     def ingestion_queue(
         context: dg.SensorEvaluationContext, ledger: LedgerResource, queue: QueueResource, pace: PaceResource
     ) -> dg.SensorResult | dg.SkipReason:
-        owner = f"claim:{uuid4()}"
+        owner = f"tick:{uuid4().hex[:12]}"
         with ledger.open_ledger() as open_ledger:
+            open_ledger.renew_claims(list_waiting_claims(context.instance), lease_seconds=pace.lease_seconds)
             leases = claim_from_queue(
                 open_ledger,
                 queue.get_queue(),
@@ -63,6 +64,14 @@ def build_ingestion_queue(*, poll_seconds: int) -> dg.SensorDefinition:
         )
 
     return ingestion_queue
+
+
+def list_waiting_claims(instance: dg.DagsterInstance) -> list[str]:
+    """The claims of runs that have not ended. Until such a run starts, nobody else keeps its leases alive."""
+    statuses = [dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED]
+    statuses += [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+    runs = instance.get_runs(dg.RunsFilter(job_name=INGEST_JOB, statuses=statuses))
+    return sorted({run.tags[CLAIM_TAG] for run in runs if CLAIM_TAG in run.tags})
 
 
 def _to_run_request(group: Sequence[Lease], owner: str) -> dg.RunRequest:

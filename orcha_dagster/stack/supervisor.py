@@ -4,7 +4,8 @@ this one; signals and the words on the screen belong to the command line."""
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from orcha_dagster.stack.home import OrchaHome
 from orcha_dagster.stack.postgres_server import PostgresServer, find_binaries
 from orcha_dagster.stack.processes import StopRequested, end_leftovers, free_port
 from orcha_dagster.stack.queue_server import QueueServer
+from orcha_dagster.stack.unfinished_runs import wait_for_runs
 
 _CODE_SERVER_PORTS = range(25_000, 30_000)
 _WATCH_SECONDS = 1.0
@@ -97,6 +99,27 @@ class Stack:
             dead = self.find_dead()
             if dead is not None:
                 self._restart(dead)
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Restart what dies while the body runs."""
+        watcher = threading.Thread(target=self._wait_quietly, name="stack-watcher")
+        watcher.start()
+        try:
+            yield
+        finally:
+            self.request_stop()
+            watcher.join()
+
+    def wait_for_runs(self, *, seconds: float) -> bool:
+        """Until Dagster has finished what it began, so that a stop cuts nothing short; False when that takes longer."""
+        return wait_for_runs(self._ui_port, seconds=seconds)
+
+    def _wait_quietly(self) -> None:
+        try:
+            self.wait()
+        except ConfigurationError as error:
+            self._say(str(error))
 
     def find_dead(self) -> Service | None:
         return next((service for service in self._started if not service.is_running()), None)

@@ -293,6 +293,24 @@ def test_a_renewed_lease_outlives_its_first_end(book: LedgerUnderTest) -> None:
     assert book.ledger.count_live_leases() == 0
 
 
+def test_a_claim_that_waits_for_its_run_is_kept_alive_for_it(book: LedgerUnderTest) -> None:
+    waiting, taken, others = book.add(), book.add(), book.add()
+    book.claim_lease(waiting, owner="tick 1")
+    book.claim_lease(taken, owner="tick 1", message="m2")
+    book.claim_lease(others, owner="tick 2", message="m3")
+    book.ledger.take_over([taken], claim_owner="tick 1", owner="run", lease_seconds=LEASE_SECONDS)
+    book.let_pass(LEASE_SECONDS - 10)
+    assert book.ledger.renew_claims(["tick 1", "tick 9"], lease_seconds=LEASE_SECONDS) == 1
+    book.let_pass(LEASE_SECONDS - 10)
+    assert book.claim(waiting, message="m4").outcome is NotClaimable.HELD
+    assert book.ledger.count_live_leases() == 1
+
+
+def test_no_claim_that_waits_means_nothing_to_keep_alive(book: LedgerUnderTest) -> None:
+    book.claim_lease(book.add())
+    assert book.ledger.renew_claims([], lease_seconds=LEASE_SECONDS) == 0
+
+
 def finish_stage(ledger: IngestionLedger, lease: Lease) -> None:
     ledger.finish_stage(lease, Stage.TRANSCRIPTION, seconds=1.5, transcription_file_path="stolen")
 

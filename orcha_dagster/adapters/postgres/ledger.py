@@ -6,14 +6,15 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from psycopg import errors
 from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb
-from psycopg_pool import ConnectionPool, PoolTimeout
+from psycopg_pool import ConnectionPool
 
 from orcha_dagster.adapters.postgres.rows import claim_from_row, event_from_row, lease_from_row, view_from_row
 from orcha_dagster.adapters.postgres.sql import statement
 from orcha_dagster.domain.documents import Document
-from orcha_dagster.domain.errors import AttemptsExhausted, LeaseLost, StorageUnavailable
+from orcha_dagster.domain.errors import AttemptsExhausted, ConfigurationError, LeaseLost, StorageUnavailable
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import Claim, IngestionView, Lease
 from orcha_dagster.domain.messages import Message
@@ -99,6 +100,9 @@ class PostgresLedger(IngestionLedger):
             "lease_seconds": lease_seconds,
         }
         return [lease_from_row(row) for row in self._execute("take_over", values)]
+
+    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> int:
+        return len(self._execute("renew_claims", {"owners": list(owners), "lease_seconds": lease_seconds}))
 
     def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
         values = {
@@ -188,10 +192,16 @@ class PostgresLedger(IngestionLedger):
 
     @contextmanager
     def _transaction(self) -> Iterator[psycopg.Connection[DictRow]]:
-        """The one place where the driver's errors become ours."""
+        """The one place where the driver's errors become ours. What is left is a defect of ours, and stays unknown."""
         try:
             self._pool.open()
             with self._pool.connection() as connection:
                 yield connection
-        except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout) as error:
+        except (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError) as error:
+            # Internal: the transaction cannot be used, as when a server became a read-only standby.
             raise StorageUnavailable(f"The database does not answer ({type(error).__name__}).") from error
+        except (errors.UndefinedTable, errors.UndefinedColumn, errors.InsufficientPrivilege) as error:
+            raise ConfigurationError(
+                f"The database has not what this version needs ({type(error).__name__}).",
+                remedy="Run: orcha migrate, as the user of ORCHA_DATABASE_URL.",
+            ) from error

@@ -9,7 +9,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
 
@@ -73,11 +73,23 @@ def _config() -> Config:
 
 @contextmanager
 def _connect(database_url: str) -> Iterator[sqlalchemy.Connection]:
-    engine = sqlalchemy.create_engine(
-        database_url.replace("postgresql://", "postgresql+psycopg://", 1), poolclass=sqlalchemy.NullPool
-    )
+    engine = sqlalchemy.create_engine(_to_sqlalchemy_url(database_url), poolclass=sqlalchemy.NullPool)
     try:
         with engine.begin() as connection:
             yield connection
     except OperationalError as error:
         raise StorageUnavailable(f"The database does not answer: {error.orig}") from error
+
+
+def _to_sqlalchemy_url(database_url: str) -> sqlalchemy.URL:
+    try:
+        url = sqlalchemy.make_url(database_url)
+    except (ArgumentError, ValueError):
+        url = None
+    if url is None or url.drivername not in {"postgresql", "postgres"}:
+        # Without the URL itself, which may hold a password.
+        raise ConfigurationError(
+            "ORCHA_DATABASE_URL is not the URL of a PostgreSQL database.",
+            remedy="It looks like postgresql://user:password@host:5432/orcha.",
+        )
+    return url.set(drivername="postgresql+psycopg")

@@ -1,0 +1,480 @@
+"""Many ingestions side by side, on fakes: what becomes of each, and of its neighbours, its lease and its message."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from uuid import UUID
+
+import pytest
+
+from orcha_dagster.domain.errors import (
+    ConfigurationError,
+    DocumentDamaged,
+    LeaseLost,
+    ProviderUnavailable,
+    RateLimited,
+    StorageUnavailable,
+)
+from orcha_dagster.domain.ingestions import Claimed, IngestionStatus, IngestionView, Lease
+from orcha_dagster.domain.messages import Message
+from orcha_dagster.domain.retrying import RetryPolicy
+from orcha_dagster.domain.stages import Stage
+from orcha_dagster.domain.transcriptions import TranscribedPage, Transcription
+from orcha_dagster.interfaces.extractor import Extractor
+from orcha_dagster.interfaces.page_preparer import PagePreparer
+from orcha_dagster.interfaces.transcriber import Transcriber
+from orcha_dagster.pipeline.artifacts import artifact_path, get_artifact
+from orcha_dagster.pipeline.ingesting import StageFinished, Tools
+from orcha_dagster.pipeline.ingestion_line import IngestionFailed, IngestionLine, LineSettings, Outcome
+from orcha_dagster.pipeline.receiving import claim_from_queue
+from orcha_dagster.pipeline.submitting import submit_document
+from tests.fake_providers import FakeExtractor, FakePagePreparer, FakeTranscriber, fake_document
+from tests.fake_storage import Failures, FakeClock, FakeLedger, FakeObjectStore, FakeQueue
+
+ALL = frozenset(Stage)
+LEASE_SECONDS = 60.0
+RETRY = RetryPolicy(max_attempts=3, first_delay_seconds=10, max_delay_seconds=100)
+INVOICE = {"number": "R-7", "issue_date": "2026-05-04", "seller": "Acme", "currency": "EUR", "gross": "11.90"}
+
+
+class Hall:
+    """Everything a line stands in, in memory."""
+
+    def __init__(
+        self,
+        *,
+        ledger: Failures | None = None,
+        queue: Failures | None = None,
+        pages: PagePreparer | None = None,
+        transcriber: Transcriber | None = None,
+        extractors: Sequence[Extractor] | None = None,
+    ) -> None:
+        self.clock = FakeClock()
+        self.ledger = FakeLedger(self.clock, failures=ledger)
+        self.queue = FakeQueue(self.clock, visibility_seconds=LEASE_SECONDS, failures=queue)
+        self.objects = FakeObjectStore()
+        self.pages = pages or FakePagePreparer()
+        self.transcriber = transcriber or FakeTranscriber()
+        self.extractors = (FakeExtractor(INVOICE),) if extractors is None else tuple(extractors)
+
+    def submit(self, *kinds: str, content: bytes | None = None) -> UUID:
+        return submit_document(
+            "a.pdf",
+            fake_document(*kinds or ("text", "scan")) if content is None else content,
+            case_id=1,
+            batch_id=1,
+            objects=self.objects,
+            ledger=self.ledger,
+            queue=self.queue,
+        )
+
+    def claim(self) -> list[Lease]:
+        return claim_from_queue(
+            self.ledger,
+            self.queue,
+            owner="run",
+            max_in_flight=1000,
+            most=1000,
+            lease_seconds=LEASE_SECONDS,
+            max_attempts=RETRY.max_attempts,
+        )
+
+    def claim_by_hand(self, *ingestion_ids: UUID) -> list[Lease]:
+        claims = self.ledger.claim_by_hand(ingestion_ids, owner="run", lease_seconds=LEASE_SECONDS)
+        return [claim.outcome.lease for claim in claims if isinstance(claim.outcome, Claimed)]
+
+    def line(
+        self, report: Callable[[Outcome], None], *, concurrency: int = 8, lease_seconds: float = LEASE_SECONDS
+    ) -> IngestionLine:
+        tools = Tools(
+            objects=self.objects,
+            pages=self.pages,
+            transcriber=self.transcriber,
+            extractors=self.extractors,
+            max_document_bytes=1000,
+            quality_threshold=0.5,
+        )
+        settings = LineSettings(lease_seconds=lease_seconds, concurrency=concurrency, retry=RETRY)
+        return IngestionLine(ledger=self.ledger, queue=self.queue, tools=tools, settings=settings, report=report)
+
+    def carry(
+        self,
+        leases: Sequence[Lease] | None = None,
+        selected: frozenset[Stage] = ALL,
+        *,
+        concurrency: int = 8,
+        lease_seconds: float = LEASE_SECONDS,
+    ) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        line = self.line(outcomes.append, concurrency=concurrency, lease_seconds=lease_seconds)
+        asyncio.run(line.run(self.claim() if leases is None else leases, selected))
+        return outcomes
+
+    def view(self, ingestion_id: UUID) -> IngestionView:
+        view = self.ledger.find(ingestion_id)
+        assert view is not None
+        return view
+
+    def steal(self, ingestion_id: UUID) -> Lease:
+        """Somebody else claims, as after a pause longer than the lease."""
+        self.clock.move(LEASE_SECONDS + 1)
+        message = Message("other", "other's handle", ingestion_id)
+        (claim,) = self.ledger.claim([message], owner="other", lease_seconds=LEASE_SECONDS, max_attempts=3)
+        assert isinstance(claim.outcome, Claimed)
+        return claim.outcome.lease
+
+
+class ThoughtfulTranscriber(FakeTranscriber):
+    """Does something before it reads."""
+
+    def __init__(self, thought: Callable[[], object]) -> None:
+        super().__init__()
+        self._thought = thought
+
+    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+        self._thought()
+        return await super().transcribe(picture, page=page)
+
+
+class HangingTranscriber(FakeTranscriber):
+    """Never answers, and says when it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+        self.asked.set()
+        await asyncio.Event().wait()
+        return await super().transcribe(picture, page=page)
+
+
+class CrowdedTranscriber(FakeTranscriber):
+    """Reads only when so many are inside, and counts whether there are ever more."""
+
+    def __init__(self, crowd: int) -> None:
+        super().__init__()
+        self.inside = self.most_inside = 0
+        self._crowd = asyncio.Barrier(crowd)
+
+    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+        self.inside += 1
+        self.most_inside = max(self.inside, self.most_inside)
+        async with asyncio.timeout(10), self._crowd:
+            self.inside -= 1
+        return await super().transcribe(picture, page=page)
+
+
+def stages_of(outcomes: Sequence[Outcome], ingestion_id: UUID) -> list[Stage]:
+    return [one.stage for one in outcomes if isinstance(one, StageFinished) and one.ingestion_id == ingestion_id]
+
+
+def failures_of(outcomes: Sequence[Outcome]) -> list[IngestionFailed]:
+    return [one for one in outcomes if isinstance(one, IngestionFailed)]
+
+
+def test_an_ingestion_passes_every_stage_and_leaves_its_result() -> None:
+    hall = Hall()
+    ingestion_id = hall.submit("text", "scan", "crooked")
+    outcomes = hall.carry()
+    view = hall.view(ingestion_id)
+    assert stages_of(outcomes, ingestion_id) == list(Stage)
+    assert (view.status, view.valid_structured_data) == (IngestionStatus.COMPLETED, True)
+    assert view.structured_data == {"schema": "invoice", **INVOICE}
+    assert view.stage is Stage.QUALITY_VERDICT
+    assert hall.queue.bodies == []
+    assert hall.ledger.count_live_leases() == 0
+
+
+def test_every_stage_leaves_its_artifact_and_the_row_points_at_them() -> None:
+    hall = Hall()
+    ingestion_id = hall.submit("scan", "crooked")
+    outcomes = hall.carry()
+    paths = hall.objects.list_paths(f"ingestions/{ingestion_id}")
+    assert set(paths) >= {artifact_path(ingestion_id, stage) for stage in Stage}
+    assert {one.artifact_path for one in outcomes if isinstance(one, StageFinished)} <= set(paths)
+    view = hall.view(ingestion_id)
+    assert view.preprocessed_file_path in paths
+    assert view.transcription_file_path == artifact_path(ingestion_id, Stage.TRANSCRIPTION)
+    assert view.transcription_quality_score == 0.9
+
+
+def test_pages_with_text_are_not_read_again_and_all_come_in_order() -> None:
+    hall = Hall()
+    ingestion_id = hall.submit("scan", "text", "crooked", "text")
+    hall.carry()
+    transcription = get_artifact(hall.objects, ingestion_id, Stage.TRANSCRIPTION, Transcription)
+    assert [(page.page, page.source) for page in transcription.pages] == [
+        (1, "fake"),
+        (2, "text_layer"),
+        (3, "fake"),
+        (4, "text_layer"),
+    ]
+
+
+def test_poor_quality_is_a_verdict_and_no_failure() -> None:
+    hall = Hall(extractors=[FakeExtractor({"number": "R-7"})])
+    ingestion_id = hall.submit()
+    assert failures_of(hall.carry()) == []
+    view = hall.view(ingestion_id)
+    assert (view.status, view.needs_human_review) == (IngestionStatus.COMPLETED, True)
+
+
+def test_the_first_extractor_with_something_to_say_is_heard() -> None:
+    silent, speaking, never_asked = FakeExtractor(None), FakeExtractor(INVOICE), FakeExtractor({"number": "other"})
+    hall = Hall(extractors=[silent, speaking, never_asked])
+    ingestion_id = hall.submit()
+    hall.carry()
+    assert (hall.view(ingestion_id).structured_data or {})["number"] == "R-7"
+    assert (len(silent.calls), len(speaking.calls), len(never_asked.calls)) == (1, 1, 0)
+
+
+def test_when_no_extractor_has_anything_to_say_a_person_looks() -> None:
+    hall = Hall(extractors=[FakeExtractor(None)])
+    ingestion_id = hall.submit()
+    hall.carry()
+    view = hall.view(ingestion_id)
+    assert (view.status, view.structured_data, view.needs_human_review) == (
+        IngestionStatus.COMPLETED,
+        {"schema": "generic"},
+        True,
+    )
+
+
+def test_the_failure_of_one_does_not_touch_its_neighbours() -> None:
+    hall = Hall()
+    before, bad, after = hall.submit(), hall.submit(content=b"%PDF-1.7 damaged"), hall.submit()
+    outcomes = hall.carry()
+    (failed,) = failures_of(outcomes)
+    assert (failed.ingestion_id, failed.stage, failed.code) == (bad, Stage.PREPROCESSED_IMAGE, "DOCUMENT_DAMAGED")
+    assert [hall.view(one).status for one in (before, bad, after)] == [
+        IngestionStatus.COMPLETED,
+        IngestionStatus.FAILED,
+        IngestionStatus.COMPLETED,
+    ]
+    assert stages_of(outcomes, bad) == [Stage.RAW_DOCUMENT]
+
+
+def test_what_is_permanent_fails_at_once_with_its_reason_and_its_message_goes() -> None:
+    hall = Hall(pages=FakePagePreparer(failures=[DocumentDamaged("Page 3 is damaged.")]))
+    ingestion_id = hall.submit()
+    (failed,) = failures_of(hall.carry())
+    assert failed.decision.gives_up
+    view = hall.view(ingestion_id)
+    assert (view.status, view.error_code, view.error_stage) == (
+        IngestionStatus.FAILED,
+        "DOCUMENT_DAMAGED",
+        Stage.PREPROCESSED_IMAGE,
+    )
+    assert (view.error_message or "").startswith("Page 3 is damaged. Ask the sender")
+    assert hall.queue.bodies == []
+
+
+def test_what_is_recoverable_comes_again_and_then_succeeds() -> None:
+    hall = Hall(transcriber=FakeTranscriber(failures=[ProviderUnavailable("away")]))
+    ingestion_id = hall.submit()
+    (failed,) = failures_of(hall.carry())
+    wait = failed.decision.retry_after_seconds
+    assert wait is not None
+    assert (failed.stage, failed.code) == (Stage.TRANSCRIPTION, "PROVIDER_UNAVAILABLE")
+    assert hall.view(ingestion_id).status is IngestionStatus.IN_PROGRESS
+    assert wait <= hall.queue.hidden_seconds(str(ingestion_id)) < wait + 1
+    assert hall.claim() == []
+    hall.clock.move(wait + 1)
+    assert failures_of(hall.carry()) == []
+    view = hall.view(ingestion_id)
+    assert (view.status, view.attempt_count, view.error_code) == (IngestionStatus.COMPLETED, 2, None)
+
+
+def test_a_provider_that_asks_for_a_pause_gets_it() -> None:
+    hall = Hall(transcriber=FakeTranscriber(failures=[RateLimited("slowly", retry_after_seconds=42)]))
+    ingestion_id = hall.submit()
+    hall.carry()
+    assert hall.queue.hidden_seconds(str(ingestion_id)) == 42
+
+
+def test_an_unknown_error_is_retried_as_often_as_any_and_keeps_its_text_to_itself(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    hall = Hall(extractors=[FakeExtractor(failures=[ValueError(f"secret {n}") for n in range(9)])])
+    ingestion_id = hall.submit()
+    seen = []
+    while hall.view(ingestion_id).status is IngestionStatus.IN_PROGRESS:
+        seen += failures_of(hall.carry())
+        hall.clock.move(RETRY.max_delay_seconds)
+    view = hall.view(ingestion_id)
+    assert [failed.decision.gives_up for failed in seen] == [False, False, True]
+    assert (view.status, view.error_code, view.attempt_count) == (IngestionStatus.FAILED, "UNKNOWN_ERROR", 3)
+    assert "secret" not in f"{view.error_message}{[failed.message for failed in seen]}"
+    assert "failed unexpectedly at extraction" in caplog.text
+    assert hall.queue.bodies == []
+
+
+def test_a_line_without_an_extractor_says_which_setting_is_missing() -> None:
+    hall = Hall(extractors=[])
+    hall.submit()
+    (failed,) = failures_of(hall.carry())
+    assert (failed.code, failed.stage) == (ConfigurationError.code, Stage.EXTRACTION)
+    assert "ORCHA_EXTRACTOR" in failed.message
+
+
+def test_a_later_attempt_does_not_pay_again_for_reading() -> None:
+    hall = Hall(extractors=[FakeExtractor(INVOICE, failures=[ProviderUnavailable("away")])])
+    transcriber = hall.transcriber
+    assert isinstance(transcriber, FakeTranscriber)
+    ingestion_id = hall.submit("scan")
+    hall.carry()
+    assert transcriber.calls == [1]
+    hall.clock.move(RETRY.max_delay_seconds)
+    outcomes = hall.carry()
+    assert transcriber.calls == [1]
+    assert stages_of(outcomes, ingestion_id) == list(Stage)
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+
+
+def test_a_person_who_asks_again_gets_everything_read_again() -> None:
+    hall = Hall()
+    transcriber = hall.transcriber
+    assert isinstance(transcriber, FakeTranscriber)
+    ingestion_id = hall.submit("scan")
+    hall.carry()
+    hall.carry(hall.claim_by_hand(ingestion_id))
+    assert transcriber.calls == [1, 1]
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+
+
+@pytest.mark.parametrize("first", range(1, len(Stage)))
+def test_what_was_not_asked_for_is_loaded_and_not_done_again(first: int) -> None:
+    hall = Hall()
+    ingestion_id = hall.submit("scan")
+    hall.carry()
+    asked = list(Stage)[first:]
+    pages, transcriber = hall.pages, hall.transcriber
+    assert isinstance(pages, FakePagePreparer)
+    assert isinstance(transcriber, FakeTranscriber)
+    before = pages.calls.count("prepare"), len(transcriber.calls)
+    outcomes = hall.carry(hall.claim_by_hand(ingestion_id), frozenset(asked))
+    assert stages_of(outcomes, ingestion_id) == asked
+    assert (pages.calls.count("prepare") - before[0], len(transcriber.calls) - before[1]) == (
+        int(Stage.PREPROCESSED_IMAGE in asked),
+        int(Stage.TRANSCRIPTION in asked),
+    )
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+
+
+@pytest.mark.parametrize("last", range(len(Stage) - 1))
+def test_without_the_verdict_the_ingestion_goes_back_to_what_it_was(last: int) -> None:
+    hall = Hall()
+    fresh, done = hall.submit(), hall.submit()
+    hall.carry([lease for lease in hall.claim() if lease.ingestion_id == done])
+    hall.clock.move(LEASE_SECONDS + 1)
+    asked = list(Stage)[: last + 1]
+    outcomes = hall.carry(hall.claim_by_hand(fresh, done), frozenset(asked))
+    assert stages_of(outcomes, fresh) == stages_of(outcomes, done) == asked
+    assert hall.view(fresh).status is IngestionStatus.IN_PROGRESS
+    assert hall.view(done).status is IngestionStatus.COMPLETED
+    assert hall.ledger.count_live_leases() == 0
+
+
+def test_a_stage_without_what_comes_before_it_fails_and_says_so() -> None:
+    hall = Hall()
+    ingestion_id = hall.submit()
+    (failed,) = failures_of(hall.carry(hall.claim_by_hand(ingestion_id), frozenset({Stage.EXTRACTION})))
+    assert (failed.code, failed.stage) == ("ARTIFACT_MISSING", Stage.RAW_DOCUMENT)
+
+
+def test_whoever_lost_the_lease_stops_silently_and_disturbs_nobody() -> None:
+    new_owners: list[Lease] = []
+    hall = Hall()
+    ingestion_id = hall.submit("scan")
+    hall.transcriber = ThoughtfulTranscriber(lambda: new_owners.append(hall.steal(ingestion_id)))
+    (lease,) = hall.claim()
+    outcomes = hall.carry([lease])
+    assert failures_of(outcomes) == []
+    assert stages_of(outcomes, ingestion_id) == [Stage.RAW_DOCUMENT, Stage.PREPROCESSED_IMAGE]
+    view = hall.view(ingestion_id)
+    assert (view.status, view.lease_owner, view.attempt_count) == (IngestionStatus.IN_PROGRESS, "other", 2)
+    assert hall.queue.bodies == [str(ingestion_id)]
+    hall.ledger.finish_stage(new_owners[0], Stage.TRANSCRIPTION, seconds=1)
+
+
+def test_work_whose_lease_is_gone_is_stopped_by_the_heartbeat_while_its_neighbour_goes_on() -> None:
+    hall = Hall(transcriber=HangingTranscriber())
+    stolen, neighbour = hall.submit("scan"), hall.submit("text")
+    leases = hall.claim()
+    hall.steal(stolen)
+    outcomes = hall.carry(leases, lease_seconds=0.05)
+    assert failures_of(outcomes) == []
+    assert hall.view(stolen).lease_owner == "other"
+    assert hall.view(neighbour).status is IngestionStatus.COMPLETED
+
+
+def test_a_line_that_is_stopped_gives_back_what_it_did_not_finish() -> None:
+    transcriber = HangingTranscriber()
+    hall = Hall(transcriber=transcriber)
+    stuck, waiting = hall.submit("scan"), hall.submit("scan")
+    outcomes: list[Outcome] = []
+
+    async def run_and_stop() -> None:
+        running = asyncio.create_task(hall.line(outcomes.append, concurrency=1).run(hall.claim(), ALL))
+        await transcriber.asked.wait()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    asyncio.run(run_and_stop())
+    assert failures_of(outcomes) == []
+    assert hall.ledger.count_live_leases() == 0
+    assert [hall.view(one).attempt_count for one in (stuck, waiting)] == [0, 0]
+    hall.transcriber = FakeTranscriber()
+    assert [lease.attempt for lease in hall.claim()] == [1, 1]
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_as_many_are_worked_on_at_once_as_allowed_and_no_more(concurrency: int) -> None:
+    transcriber = CrowdedTranscriber(concurrency)
+    hall = Hall(transcriber=transcriber)
+    ids = [hall.submit("scan") for _ in range(6)]
+    hall.carry(concurrency=concurrency)
+    assert {hall.view(one).status for one in ids} == {IngestionStatus.COMPLETED}
+    assert transcriber.most_inside == concurrency
+
+
+def test_an_ingestion_whose_result_cannot_be_written_is_tried_again() -> None:
+    hall = Hall(ledger={"complete": [StorageUnavailable("away")]})
+    ingestion_id = hall.submit()
+    (failed,) = failures_of(hall.carry())
+    assert (failed.stage, failed.code) == (Stage.QUALITY_VERDICT, "STORAGE_UNAVAILABLE")
+    hall.clock.move(RETRY.max_delay_seconds)
+    hall.carry()
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+
+
+@pytest.mark.parametrize("error", [StorageUnavailable("away"), LeaseLost("gone")])
+def test_a_failure_that_cannot_even_be_written_down_leaves_the_lease_to_run_out(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    hall = Hall(ledger={"schedule_retry": [error]}, transcriber=FakeTranscriber(failures=[ProviderUnavailable("away")]))
+    ingestion_id, neighbour = hall.submit("scan"), hall.submit("text")
+    with caplog.at_level(logging.WARNING):
+        hall.carry()
+    assert "could not be recorded" in caplog.text
+    assert hall.view(neighbour).status is IngestionStatus.COMPLETED
+    hall.clock.move(LEASE_SECONDS + 1)
+    assert [lease.attempt for lease in hall.claim()] == [2]
+    assert hall.queue.bodies == [str(ingestion_id)]
+
+
+def test_a_message_that_cannot_be_deleted_does_not_undo_the_result() -> None:
+    hall = Hall(queue={"delete": [StorageUnavailable("away")]})
+    ingestion_id = hall.submit()
+    assert failures_of(hall.carry()) == []
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+    assert hall.queue.bodies == [str(ingestion_id)]
+    hall.clock.move(LEASE_SECONDS + 1)
+    assert hall.claim() == []
+    assert hall.queue.bodies == []
+
+
+def test_a_line_with_nothing_to_carry_ends() -> None:
+    assert Hall().carry([]) == []
