@@ -47,7 +47,7 @@ print(json.dumps({
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("empty")
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
+        [sys.executable, "-B", "-c", PROGRAM],
         env={"PATH": os.environ["PATH"]},
         cwd=folder,
         capture_output=True,
