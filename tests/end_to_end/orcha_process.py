@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from socket import SocketKind
 from typing import Any
 from urllib.request import ProxyHandler, Request, build_opener
 
@@ -76,6 +77,17 @@ def _belongs_to(process: psutil.Process, home: Path) -> bool:
         return True
     # The database server is not marked; it works inside the home.
     return "postgres" in process.name() and Path(process.cwd()).is_relative_to(home)
+
+
+def listening_addresses(home: Path) -> list[str]:
+    found = []
+    for process in processes_of(home):
+        try:
+            sockets = process.net_connections(kind="inet")
+        except psutil.NoSuchProcess:  # ended meanwhile, as the database's workers do all the time
+            continue
+        found += [s.laddr.ip for s in sockets if s.status == psutil.CONN_LISTEN or s.type is SocketKind.SOCK_DGRAM]
+    return found
 
 
 def wait_until(condition: Callable[[], Any], *, seconds: float, what: str) -> Any:

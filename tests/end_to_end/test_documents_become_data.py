@@ -17,7 +17,7 @@ from orcha_dagster.domain.stages import Stage
 from orcha_dagster.samples.sample import Sample
 from orcha_dagster.settings import STACK_ENV_FILE
 from orcha_dagster.stack.queue_server import CREDENTIALS
-from tests.end_to_end.orcha_process import RunningOrcha, processes_of, run_orcha, wait_until
+from tests.end_to_end.orcha_process import RunningOrcha, listening_addresses, run_orcha, wait_until
 
 PARTITIONS = """
 { assetNodes { assetKey { path } assetPartitionStatuses {
@@ -151,14 +151,9 @@ def test_messages_that_name_nothing_to_do_are_dropped_and_start_nothing(running:
 
 
 def test_nothing_listens_beyond_this_machine(running: RunningOrcha) -> None:
-    listening = [
-        (process.name(), socket.laddr.ip, socket.laddr.port)
-        for process in processes_of(running.home)
-        for socket in process.net_connections(kind="inet")
-        if socket.status == "LISTEN" or socket.type.name == "SOCK_DGRAM"
-    ]
+    listening = listening_addresses(running.home)
     assert len(listening) >= 3  # the queue, the code server, the web server
-    assert [each for each in listening if not _is_loopback(each[1])] == []
+    assert [each for each in listening if not _is_loopback(each)] == []
 
 
 def test_the_doctor_finds_every_part_well(running: RunningOrcha) -> None:
