@@ -11,7 +11,15 @@ from uuid import UUID, uuid4
 from orcha_dagster.domain.documents import Document
 from orcha_dagster.domain.errors import AttemptsExhausted, LeaseLost, StorageUnavailable
 from orcha_dagster.domain.extractions import Extraction
-from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, IngestionView, Lease, NotClaimable
+from orcha_dagster.domain.ingestions import (
+    Abandoned,
+    Claim,
+    Claimed,
+    IngestionStatus,
+    IngestionView,
+    Lease,
+    NotClaimable,
+)
 from orcha_dagster.domain.messages import Message, ReceivedMessage
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.status_events import EventType, StatusEvent
@@ -161,6 +169,8 @@ class FakeLedger(IngestionLedger):
             return Claim(row.id, NotClaimable.FINISHED)
         if self._is_waiting(row):
             return Claim(row.id, NotClaimable.WAITING)
+        if row.lease_owner is not None:
+            self._tell(EventType.LEASE_LOST, row)
         row.attempt_count += 1
         row.started_at = row.started_at or self.clock.now
         row.message_id, row.receipt_handle = message.message_id, message.receipt_handle
@@ -252,8 +262,7 @@ class FakeLedger(IngestionLedger):
     def fail(self, lease: Lease, *, code: str, message: str, stage: Stage | None) -> None:
         with self._recorder.call("fail"):
             row = self._get_held(lease)
-            row.error_stage = stage
-            self._fail(row, code, message)
+            self._fail(row, code, message, stage)
 
     def schedule_retry(
         self, lease: Lease, *, after_seconds: float, code: str, message: str, stage: Stage | None
@@ -265,13 +274,51 @@ class FakeLedger(IngestionLedger):
             row.give_back_lease()
             self._tell(EventType.RETRY_SCHEDULED, row, code=code, stage=stage, after_seconds=after_seconds)
 
-    def release(self, lease: Lease) -> None:
+    def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
         with self._recorder.call("release"):
             row = self._get_held(lease)
             row.status = lease.status_before
             row.completed_at = self.clock.now if row.status.is_finished else None
-            row.attempt_count = max(row.attempt_count - 1, 0)
+            if not (row.status.is_finished or attempt_counts):
+                row.attempt_count = max(row.attempt_count - 1, 0)
             row.give_back_lease()
+
+    def abandon(self, owners: Sequence[str], *, attempt_counts: bool, wait_seconds: float = 0) -> list[Abandoned]:
+        with self._recorder.call("abandon"):
+            left = [row for row in self._rows.values() if row.lease_owner in owners]
+            for row in left:
+                row.attempt_count -= 0 if attempt_counts else min(row.attempt_count, 1)
+                row.retry_at = self.clock.in_seconds(wait_seconds)
+                row.lease_epoch += 1
+                row.give_back_lease()
+                self._tell(EventType.LEASE_LOST, row)
+            return [Abandoned(row.id, row.receipt_handle) for row in left]
+
+    def reopen(
+        self, ingestion_ids: Sequence[UUID] | None, *, source: str, code: str | None = None, limit: int = 1000
+    ) -> list[UUID]:
+        with self._recorder.call("reopen"):
+            failed = [row for row in self._rows.values() if row.status is IngestionStatus.FAILED]
+            asked = failed if ingestion_ids is None else self._known(ingestion_ids)
+            wanted = [row for row in asked if not self._is_held(row) and code in {None, row.error_code}][:limit]
+            for row in wanted:
+                row.status, row.started_at, row.completed_at = IngestionStatus.IN_PROGRESS, None, None
+                row.attempt_count, row.retry_at, row.rung_at = 0, None, self.clock.now
+                row.message_id = row.receipt_handle = None
+                row.lease_epoch += 1
+                row.give_back_lease()
+                self._tell(EventType.INGESTION_QUEUED, row, again=True)
+            return [row.id for row in wanted]
+
+    def cancel(self, ingestion_ids: Sequence[UUID], *, source: str) -> list[UUID]:
+        with self._recorder.call("cancel"):
+            unfinished = [row for row in self._known(ingestion_ids) if not row.status.is_finished]
+            for row in unfinished:
+                row.status, row.completed_at, row.retry_at = IngestionStatus.CANCELLED, self.clock.now, None
+                row.lease_epoch += 1
+                row.give_back_lease()
+                self._tell(EventType.INGESTION_CANCELLED, row)
+            return [row.id for row in unfinished]
 
     def reject_message(self, body: str, reason: str) -> None:
         with self._recorder.call("reject_message"):
@@ -320,9 +367,9 @@ class FakeLedger(IngestionLedger):
         error = AttemptsExhausted(f"All {max_attempts} attempts ended without a result.")
         self._fail(row, error.code, str(error))
 
-    def _fail(self, row: Row, code: str, message: str) -> None:
+    def _fail(self, row: Row, code: str, message: str, stage: Stage | None = None) -> None:
         row.status, row.completed_at = IngestionStatus.FAILED, self.clock.now
-        row.error_code, row.error_message = code, message
+        row.error_code, row.error_message, row.error_stage = code, message, stage
         row.valid_structured_data, row.needs_human_review = False, True
         row.give_back_lease()
         self._tell(EventType.INGESTION_FAILED, row, code=code)

@@ -31,6 +31,10 @@ class Lease(DomainModel):
     receipt_handle: str | None  # of the message that rang; None when started by hand
     status_before: IngestionStatus  # what to go back to when only some stages were asked for
 
+    @property
+    def is_by_hand(self) -> bool:
+        return self.receipt_handle is None
+
 
 class Claimed(NamedTuple):
     """The ingestion is ours."""
@@ -54,6 +58,13 @@ class Claim(NamedTuple):
     ingestion_id: UUID
     outcome: Claimed | NotClaimable
     held_by_same_message: bool = False  # a redelivery of the very message the owner holds
+
+
+class Abandoned(NamedTuple):
+    """Left behind by an owner that is gone."""
+
+    ingestion_id: UUID
+    receipt_handle: str | None  # of the message that rang; None when started by hand
 
 
 class IngestionView(DomainModel):

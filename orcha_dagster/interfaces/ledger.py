@@ -6,7 +6,7 @@ from uuid import UUID
 
 from orcha_dagster.domain.documents import Document
 from orcha_dagster.domain.extractions import Extraction
-from orcha_dagster.domain.ingestions import Claim, IngestionView, Lease
+from orcha_dagster.domain.ingestions import Abandoned, Claim, IngestionView, Lease
 from orcha_dagster.domain.messages import Message
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.status_events import StatusEvent
@@ -91,8 +91,26 @@ class IngestionLedger(ABC):
         """Give the lease back; nobody may claim before the time is over."""
 
     @abstractmethod
-    def release(self, lease: Lease) -> None:
-        """Give the lease back unfinished, with the status it had before; the attempt does not count."""
+    def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
+        """Give the lease back unfinished, with the status it had before."""
+
+    @abstractmethod
+    def abandon(self, owners: Sequence[str], *, attempt_counts: bool, wait_seconds: float = 0) -> list[Abandoned]:
+        """Take the leases of owners that are gone; claimable again after the wait. They can no longer write."""
+
+    @abstractmethod
+    def reopen(
+        self, ingestion_ids: Sequence[UUID] | None, *, source: str, code: str | None = None, limit: int = 1000
+    ) -> list[UUID]:
+        """Make ingestions `in-progress` again, with fresh attempts, as if rung for just now; which these were.
+
+        The named ones whatever their status, or, with None, those that failed (with this code), the oldest first.
+        What somebody holds is left out.
+        """
+
+    @abstractmethod
+    def cancel(self, ingestion_ids: Sequence[UUID], *, source: str) -> list[UUID]:
+        """End unfinished ingestions as `cancelled`; which these were. Whoever works on them can no longer write."""
 
     @abstractmethod
     def reject_message(self, body: str, reason: str) -> None:

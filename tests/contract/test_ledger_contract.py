@@ -1,8 +1,7 @@
 """What every ledger does, on the fake and on PostgreSQL; at the end what only a real database can show."""
 
-import hashlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -10,107 +9,22 @@ import psycopg
 import pytest
 
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
-from orcha_dagster.domain.documents import Document
 from orcha_dagster.domain.errors import LeaseLost, StorageUnavailable
-from orcha_dagster.domain.extractions import ExtractedField, Extraction
-from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, IngestionView, Lease, NotClaimable
+from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, Lease, NotClaimable
 from orcha_dagster.domain.messages import Message
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.status_events import EventType
-from orcha_dagster.domain.verdicts import Check, Outcome, Verdict
+from orcha_dagster.domain.verdicts import Verdict
 from orcha_dagster.interfaces.ledger import IngestionLedger
-from tests.fake_storage import FakeClock, FakeLedger
-
-LEASE_SECONDS = 60.0
-EXTRACTION = Extraction(
-    schema_name="invoice",
-    fields={"number": ExtractedField(value="R-7"), "gross": ExtractedField(value="11.90")},
-    extractor="fake",
-    extractor_version="1",
-    model="some-model",
-    input_tokens=120,
-    output_tokens=30,
+from tests.contract.ledger_under_test import (
+    ACCEPTED,
+    DOUBTED,
+    EXTRACTION,
+    LEASE_SECONDS,
+    LedgerUnderTest,
+    document,
+    lease_of,
 )
-ACCEPTED = Verdict(outcome=Outcome.ACCEPTED, checks=(Check(name="sum", passed=True, reason="10 + 1.90 = 11.90"),))
-DOUBTED = Verdict(outcome=Outcome.NEEDS_REVIEW, checks=(Check(name="sum", passed=False, reason="10 + 2 is not 11"),))
-
-
-class LedgerUnderTest:
-    """A ledger whose time can be moved, with shorthands for what most tests begin with."""
-
-    def __init__(self, ledger: IngestionLedger, let_pass: Callable[[float], None]) -> None:
-        self.ledger = ledger
-        self.let_pass = let_pass
-
-    def add(self) -> UUID:
-        ingestion_id = uuid4()
-        self.ledger.add(document(), ingestion_id)
-        return ingestion_id
-
-    def claim(self, ingestion_id: UUID, *, owner: str = "worker", message: str = "m1", max_attempts: int = 3) -> Claim:
-        messages = [Message(message, f"handle-of-{message}", ingestion_id)]
-        (claim,) = self.ledger.claim(messages, owner=owner, lease_seconds=LEASE_SECONDS, max_attempts=max_attempts)
-        return claim
-
-    def claim_lease(self, ingestion_id: UUID, *, owner: str = "worker", message: str = "m1") -> Lease:
-        return lease_of(self.claim(ingestion_id, owner=owner, message=message))
-
-    def claim_by_hand(self, ingestion_id: UUID) -> Claim:
-        (claim,) = self.ledger.claim_by_hand([ingestion_id], owner="person", lease_seconds=LEASE_SECONDS)
-        return claim
-
-    def view(self, ingestion_id: UUID) -> IngestionView:
-        view = self.ledger.find(ingestion_id)
-        assert view is not None
-        return view
-
-    def story(self, ingestion_id: UUID) -> list[EventType]:
-        return [event.event_type for event in self.ledger.list_events(ingestion_id)]
-
-
-@pytest.fixture(params=["fake", "postgres"])
-def book(request: pytest.FixtureRequest) -> Iterator[LedgerUnderTest]:
-    if request.param == "fake":
-        clock = FakeClock()
-        yield LedgerUnderTest(FakeLedger(clock), clock.move)
-        return
-    database_url = request.getfixturevalue("database_url")
-    ledger = PostgresLedger(database_url, max_connections=2)
-    yield LedgerUnderTest(ledger, lambda seconds: move_everything_back(database_url, seconds))
-    ledger.close()
-
-
-@pytest.fixture
-def postgres(database_url: str) -> Iterator[LedgerUnderTest]:
-    ledger = PostgresLedger(database_url, max_connections=2)
-    yield LedgerUnderTest(ledger, lambda seconds: move_everything_back(database_url, seconds))
-    ledger.close()
-
-
-def move_everything_back(database_url: str, seconds: float) -> None:
-    """The server's clock cannot be moved, but what it wrote down can."""
-    columns = ("created_at", "started_at", "completed_at", "lease_expires_at", "retry_at", "rung_at")
-    assignments = ", ".join(f"{name} = {name} - make_interval(secs => %(s)s)" for name in columns)
-    with psycopg.connect(database_url) as connection:
-        connection.execute(f"UPDATE ingestion SET {assignments}", {"s": seconds})  # noqa: S608
-
-
-def document() -> Document:
-    document_id = uuid4()
-    return Document(
-        id=document_id,
-        file_name="Rechnung Nr. 7.pdf",
-        file_path=f"documents/{document_id}.pdf",
-        byte_size=3,
-        sha256=hashlib.sha256(b"pdf").hexdigest(),
-        case_id=4,
-        batch_id=5,
-    )
-
-
-def lease_of(claim: Claim) -> Lease:
-    assert isinstance(claim.outcome, Claimed)
-    return claim.outcome.lease
 
 
 def test_what_was_added_is_found_as_it_was_given(book: LedgerUnderTest) -> None:
@@ -348,6 +262,19 @@ def failed_as_exhausted(book: LedgerUnderTest, lease: Lease) -> None:
     assert book.claim(lease.ingestion_id, max_attempts=1).outcome is NotClaimable.FINISHED
 
 
+def cancelled_by_a_person(book: LedgerUnderTest, lease: Lease) -> None:
+    book.ledger.cancel([lease.ingestion_id], source="person")
+
+
+def asked_for_again(book: LedgerUnderTest, lease: Lease) -> None:
+    book.let_pass(LEASE_SECONDS + 1)
+    assert book.ledger.reopen([lease.ingestion_id], source="person") == [lease.ingestion_id]
+
+
+def abandoned(book: LedgerUnderTest, lease: Lease) -> None:
+    book.ledger.abandon(["worker"], attempt_counts=True)
+
+
 def completed_by_itself(book: LedgerUnderTest, lease: Lease) -> None:
     book.ledger.complete(lease, EXTRACTION, DOUBTED)
 
@@ -359,7 +286,16 @@ def given_back_by_itself(book: LedgerUnderTest, lease: Lease) -> None:
 @pytest.mark.parametrize("write", [finish_stage, complete, fail, retry, release])
 @pytest.mark.parametrize(
     "lose",
-    [claimed_by_another, claimed_by_a_person, failed_as_exhausted, completed_by_itself, given_back_by_itself],
+    [
+        claimed_by_another,
+        claimed_by_a_person,
+        cancelled_by_a_person,
+        asked_for_again,
+        abandoned,
+        failed_as_exhausted,
+        completed_by_itself,
+        given_back_by_itself,
+    ],
 )
 def test_who_lost_the_lease_can_write_nothing(
     book: LedgerUnderTest,

@@ -16,7 +16,7 @@ from orcha_dagster.adapters.postgres.sql import statement
 from orcha_dagster.domain.documents import Document
 from orcha_dagster.domain.errors import AttemptsExhausted, ConfigurationError, LeaseLost, StorageUnavailable
 from orcha_dagster.domain.extractions import Extraction
-from orcha_dagster.domain.ingestions import Claim, IngestionView, Lease
+from orcha_dagster.domain.ingestions import Abandoned, Claim, IngestionView, Lease
 from orcha_dagster.domain.messages import Message
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.status_events import StatusEvent
@@ -159,8 +159,23 @@ class PostgresLedger(IngestionLedger):
             "schedule_retry", lease, after_seconds=after_seconds, code=code, message=message, stage=stage
         )
 
-    def release(self, lease: Lease) -> None:
-        self._execute_fenced("release", lease, status_before=lease.status_before)
+    def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
+        self._execute_fenced("release", lease, status_before=lease.status_before, attempt_counts=attempt_counts)
+
+    def abandon(self, owners: Sequence[str], *, attempt_counts: bool, wait_seconds: float = 0) -> list[Abandoned]:
+        values = {"owners": list(owners), "attempt_counts": attempt_counts, "wait_seconds": wait_seconds}
+        return [Abandoned(row["id"], row["message_receipt_handle"]) for row in self._execute("abandon", values)]
+
+    def reopen(
+        self, ingestion_ids: Sequence[UUID] | None, *, source: str, code: str | None = None, limit: int = 1000
+    ) -> list[UUID]:
+        ids = None if ingestion_ids is None else list(ingestion_ids)
+        rows = self._execute("reopen", {"ids": ids, "code": code, "source": source, "limit": limit})
+        return [row["ingestion_id"] for row in rows]
+
+    def cancel(self, ingestion_ids: Sequence[UUID], *, source: str) -> list[UUID]:
+        rows = self._execute("cancel", {"ids": list(ingestion_ids), "source": source})
+        return [row["ingestion_id"] for row in rows]
 
     def reject_message(self, body: str, reason: str) -> None:
         # A body can be 256 KB of anything; the beginning is enough, and PostgreSQL takes no NUL in text.

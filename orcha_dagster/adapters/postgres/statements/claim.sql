@@ -5,7 +5,7 @@ WITH rung AS (
       FROM unnest(%(ids)s::uuid[], %(message_ids)s::text[], %(receipt_handles)s::text[])
            AS message (id, message_id, receipt_handle)
 ), candidate AS (
-    SELECT ingestion.id
+    SELECT ingestion.id, ingestion.lease_owner AS lost_by
       FROM ingestion
      WHERE id IN (SELECT id FROM rung)
        AND status = 'in-progress'
@@ -25,10 +25,17 @@ WITH rung AS (
            message_receipt_handle = rung.receipt_handle
       FROM candidate JOIN rung USING (id)
      WHERE ingestion.id = candidate.id
-    RETURNING ingestion.*
+    RETURNING ingestion.*, candidate.lost_by
 ), told AS (
-    INSERT INTO status_event (event_type, ingestion_id, document_id, case_id, batch_id, attempt, source)
-    SELECT 'INGESTION_STARTED', id, document_id, case_id, batch_id, attempt_count, lease_owner FROM claimed
+    -- An owner that is still named let its lease run out: the attempt before this one died without a word.
+    INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source)
+    SELECT event.type, event.status, id, document_id, case_id, batch_id, event.attempt, event.source
+      FROM claimed,
+           LATERAL (VALUES (1, 'LEASE_LOST', 'ERROR', attempt_count - 1, lost_by),
+                           (2, 'INGESTION_STARTED', 'SUCCESS', attempt_count, lease_owner))
+                   AS event (number, type, status, attempt, source)
+     WHERE event.source IS NOT NULL
+     ORDER BY id, event.number
 ), refreshed AS (
     -- The owner's own message, delivered again because its visibility ran out: the owner needs the new handle.
     UPDATE ingestion

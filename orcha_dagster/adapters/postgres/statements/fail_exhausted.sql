@@ -12,7 +12,7 @@ WITH exhausted AS (
     UPDATE ingestion
        SET status = 'failed', completed_at = now(), valid_structured_data = false,
            lease_owner = NULL, lease_expires_at = NULL, lease_epoch = lease_epoch + 1,
-           error_code = %(code)s, error_message = %(message)s
+           error_code = %(code)s, error_message = %(message)s, error_stage = NULL
       FROM exhausted
      WHERE ingestion.id = exhausted.id
     RETURNING ingestion.*
