@@ -4,7 +4,7 @@ SHELL := /bin/bash
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test check lint format lock clean
+.PHONY: help demo up test bench check lint format lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -18,6 +18,9 @@ up: .venv/runtime ## Everything in the foreground, with the Dagster UI; Ctrl-C s
 test: .venv/dev ## Every check and every test
 	@scripts/check
 	@scripts/test
+
+bench: .venv/runtime ## What Orcha costs, measured here; ARGS="--quick --only own-cost" for less
+	@scripts/bench $(ARGS)
 
 check: .venv/dev ## Format, lint, types and layers
 	@scripts/check

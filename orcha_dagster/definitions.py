@@ -10,16 +10,23 @@ from orcha_dagster.resources.pace import PaceResource
 from orcha_dagster.resources.providers import ProvidersResource
 from orcha_dagster.resources.queue import QueueResource
 from orcha_dagster.resources.secrets import SecretsResource
+from orcha_dagster.sensors.ended_runs import cancelled_runs, failed_runs
 from orcha_dagster.sensors.ingestion_queue import build_ingestion_queue
 from orcha_dagster.sensors.silent_ingestions import silent_ingestions
 from orcha_dagster.settings import Settings, load_settings
 
 
-def build_definitions(settings: Settings) -> dg.Definitions:
+def build_definitions(settings: Settings, *, providers: type[ProvidersResource] = ProvidersResource) -> dg.Definitions:
+    """`providers`: the benchmarks put others in the place of those that take seconds or cost money."""
     return dg.Definitions(
         assets=[ingestion_stages],
         jobs=[ingest],
-        sensors=[build_ingestion_queue(poll_seconds=settings.queue_poll_seconds), silent_ingestions],
+        sensors=[
+            build_ingestion_queue(poll_seconds=settings.queue_poll_seconds),
+            silent_ingestions,
+            failed_runs,
+            cancelled_runs,
+        ],
         resources={
             # By name, not by value: the URL may hold a password, and the UI shows what resources are made of.
             "ledger": LedgerResource(database_url=dg.EnvVar("ORCHA_DATABASE_URL")),
@@ -27,14 +34,17 @@ def build_definitions(settings: Settings) -> dg.Definitions:
                 queue_url=dg.EnvVar("ORCHA_QUEUE_URL"), visibility_seconds=int(settings.lease_seconds)
             ),
             "objects": ObjectStoreResource(url=settings.object_store_url),
-            "providers": ProvidersResource(
+            "providers": providers(
                 transcriber=settings.transcriber,
                 extractor=settings.extractor,
                 cpu_workers=settings.cpu_workers,
+                cpu_task_seconds=settings.cpu_task_seconds,
                 max_document_bytes=settings.max_document_bytes,
                 max_pages=settings.max_pages,
                 max_page_pixels=settings.max_page_pixels,
                 quality_threshold=settings.quality_threshold,
+                concurrency=settings.provider_concurrency,
+                patience_seconds=settings.provider_patience_seconds,
             ),
             "pace": PaceResource(
                 max_in_flight=settings.max_in_flight,
@@ -44,6 +54,8 @@ def build_definitions(settings: Settings) -> dg.Definitions:
                 retry_delay_seconds=settings.retry_delay_seconds,
                 stale_message_seconds=settings.stale_message_seconds,
                 io_concurrency=settings.io_concurrency,
+                stage_seconds=settings.stage_seconds,
+                stop_grace_seconds=settings.stop_grace_seconds,
             ),
             "secrets": SecretsResource(tag=settings.secrets_tag),
         },

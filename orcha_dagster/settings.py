@@ -72,8 +72,23 @@ class Settings(BaseSettings):
     io_concurrency: Annotated[int, Field(ge=1, le=1000)] = Field(
         32, description="Ingestions that a run works on at the same time."
     )
+    stage_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
+        900, description="An ingestion is given up for this attempt when nothing has moved in its stage for so long."
+    )
+    stop_grace_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
+        10, description="How long a run that is stopped may go on with what it has begun."
+    )
+    provider_concurrency: Annotated[int, Field(ge=1, le=1000)] = Field(
+        16, description="Calls that a run makes at the same time to one provider in the network."
+    )
+    provider_patience_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
+        60, description="Waits that a provider asks for are spent inside the run up to this; longer ones are retries."
+    )
     cpu_workers: Annotated[int, Field(ge=0, le=128)] = Field(
         0, description="Processes per run for pictures and OCR. 0: one per core."
+    )
+    cpu_task_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
+        120, description="Longest time one piece of work, such as reading a page, may take in such a process."
     )
     max_document_bytes: Annotated[int, Field(ge=1, le=2_000_000_000)] = Field(
         100_000_000, description="Larger documents are refused."

@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -77,6 +78,16 @@ def queue_url(sqs_client: Any) -> Iterator[str]:
     url = sqs_client.create_queue(QueueName=f"test-{uuid4().hex}")["QueueUrl"]
     yield url
     sqs_client.delete_queue(QueueUrl=url)
+
+
+@pytest.fixture
+def redriving_queue_url(queue_server: QueueServer, sqs_client: Any) -> Iterator[str]:
+    """A queue of the test's own with a dead-letter queue, as a start of the stack makes them."""
+    url = queue_server.ensure_queue(f"test-{uuid4().hex}")
+    yield url
+    for one in (url, f"{url}-dead"):
+        with suppress(sqs_client.exceptions.QueueDoesNotExist):
+            sqs_client.delete_queue(QueueUrl=one)
 
 
 @pytest.fixture

@@ -122,7 +122,7 @@ class FakePagePreparer(PagePreparer):
 
     async def prepare(
         self,
-        raw: RawDocument,  # noqa: ARG002  (the content says it all)
+        raw: RawDocument,
         content: bytes,
     ) -> tuple[tuple[PageTreatment, ...], dict[int, bytes]]:
         self.calls.append("prepare")
@@ -148,7 +148,7 @@ class FakePagePreparer(PagePreparer):
             for page in pages
         )
 
-    async def picture_of(self, raw: RawDocument, content: bytes, page: int) -> bytes:  # noqa: ARG002
+    async def picture_of(self, raw: RawDocument, content: bytes, page: int) -> bytes:
         self.calls.append("picture_of")
         return _picture(page, _kinds_of(content)[page - 1])
 

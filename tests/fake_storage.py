@@ -169,8 +169,7 @@ class FakeLedger(IngestionLedger):
             return Claim(row.id, NotClaimable.FINISHED)
         if self._is_waiting(row):
             return Claim(row.id, NotClaimable.WAITING)
-        if row.lease_owner is not None:
-            self._tell(EventType.LEASE_LOST, row)
+        self._tell_if_lost(row)
         row.attempt_count += 1
         row.started_at = row.started_at or self.clock.now
         row.message_id, row.receipt_handle = message.message_id, message.receipt_handle
@@ -188,6 +187,7 @@ class FakeLedger(IngestionLedger):
             return Claim(ingestion_id, NotClaimable.UNKNOWN)
         if self._is_held(row):
             return Claim(ingestion_id, NotClaimable.HELD)
+        self._tell_if_lost(row)
         before, row.status = row.status, IngestionStatus.IN_PROGRESS
         row.attempt_count, row.started_at, row.completed_at = 1, self.clock.now, None
         row.message_id = row.receipt_handle = None
@@ -287,11 +287,11 @@ class FakeLedger(IngestionLedger):
         with self._recorder.call("abandon"):
             left = [row for row in self._rows.values() if row.lease_owner in owners]
             for row in left:
+                self._tell_if_lost(row)
                 row.attempt_count -= 0 if attempt_counts else min(row.attempt_count, 1)
                 row.retry_at = self.clock.in_seconds(wait_seconds)
                 row.lease_epoch += 1
                 row.give_back_lease()
-                self._tell(EventType.LEASE_LOST, row)
             return [Abandoned(row.id, row.receipt_handle) for row in left]
 
     def reopen(
@@ -302,12 +302,14 @@ class FakeLedger(IngestionLedger):
             asked = failed if ingestion_ids is None else self._known(ingestion_ids)
             wanted = [row for row in asked if not self._is_held(row) and code in {None, row.error_code}][:limit]
             for row in wanted:
+                self._tell_if_lost(row)
                 row.status, row.started_at, row.completed_at = IngestionStatus.IN_PROGRESS, None, None
                 row.attempt_count, row.retry_at, row.rung_at = 0, None, self.clock.now
                 row.message_id = row.receipt_handle = None
                 row.lease_epoch += 1
                 row.give_back_lease()
                 self._tell(EventType.INGESTION_QUEUED, row, again=True)
+                self._events[-1] = self._events[-1].model_copy(update={"attempt": None})
             return [row.id for row in wanted]
 
     def cancel(self, ingestion_ids: Sequence[UUID], *, source: str) -> list[UUID]:
@@ -374,6 +376,10 @@ class FakeLedger(IngestionLedger):
         row.give_back_lease()
         self._tell(EventType.INGESTION_FAILED, row, code=code)
 
+    def _tell_if_lost(self, row: Row) -> None:
+        if row.lease_owner is not None:
+            self._tell(EventType.LEASE_LOST, row)
+
     def _tell(self, event_type: EventType, row: Row, **detail: object) -> None:
         event = StatusEvent(
             event_type=event_type,
@@ -426,7 +432,7 @@ class FakeQueue(MessageQueue):
             for ingestion_id in ingestion_ids:
                 self.send_body(str(ingestion_id))
 
-    def receive(self, limit: int, *, wait_seconds: int) -> list[ReceivedMessage]:  # noqa: ARG002  (never waits)
+    def receive(self, limit: int, *, wait_seconds: int) -> list[ReceivedMessage]:
         with self._recorder.call("receive"):
             self.limits.append(limit)
             received = self._visible()[:limit]
@@ -472,6 +478,10 @@ class FakeObjectStore(ObjectStore):
     def find(self, path: str) -> bytes | None:
         with self._recorder.call("find"):
             return self._contents.get(_checked(path))
+
+    def delete(self, path: str) -> None:
+        with self._recorder.call("delete"):
+            self._contents.pop(_checked(path), None)
 
     def list_paths(self, prefix: str) -> list[str]:
         with self._recorder.call("list_paths"):

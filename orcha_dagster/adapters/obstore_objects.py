@@ -1,5 +1,6 @@
 """The object store through `obstore`: a folder or an S3 bucket, by URL."""
 
+import contextlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -44,6 +45,12 @@ class ObstoreObjects(ObjectStore):
                 return bytes(obstore.get(store, path).bytes())
             except (FileNotFoundError, NotFoundError):
                 return None
+
+    def delete(self, path: str) -> None:
+        with _translated():
+            store = self._store
+            with contextlib.suppress(FileNotFoundError, NotFoundError):
+                obstore.delete(store, path)
 
     def list_paths(self, prefix: str) -> list[str]:
         with _translated():

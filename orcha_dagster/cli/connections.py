@@ -8,8 +8,10 @@ import typer
 
 from orcha_dagster.adapters.obstore_objects import ObstoreObjects
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
+from orcha_dagster.adapters.sqs_dead_letters import SqsDeadLetters
 from orcha_dagster.adapters.sqs_queue import SqsQueue
 from orcha_dagster.domain.errors import ConfigurationError
+from orcha_dagster.interfaces.dead_letters import DeadLetters
 from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.message_queue import MessageQueue
 from orcha_dagster.interfaces.object_store import ObjectStore
@@ -36,9 +38,17 @@ def get_database_url(settings: Settings) -> str:
 
 
 def get_queue(settings: Settings) -> MessageQueue:
+    return SqsQueue(get_queue_url(settings), visibility_seconds=int(settings.lease_seconds))
+
+
+def get_dead_letters(settings: Settings) -> DeadLetters:
+    return SqsDeadLetters(get_queue_url(settings))
+
+
+def get_queue_url(settings: Settings) -> str:
     if settings.queue_url is None:
         raise ConfigurationError("No queue: ORCHA_QUEUE_URL is not set, and nothing runs here.", remedy=NOT_RUNNING)
-    return SqsQueue(settings.queue_url, visibility_seconds=int(settings.lease_seconds))
+    return settings.queue_url
 
 
 def get_object_store(settings: Settings) -> ObjectStore:

@@ -6,11 +6,14 @@ from typing import Annotated
 
 import typer
 
+from orcha_dagster.cli.cancel import cancel
 from orcha_dagster.cli.connections import NOT_RUNNING
+from orcha_dagster.cli.dead_letters import dead_letters
 from orcha_dagster.cli.demo import demo
 from orcha_dagster.cli.doctor import doctor
 from orcha_dagster.cli.environment import env
 from orcha_dagster.cli.migrate import migrate
+from orcha_dagster.cli.retry import retry
 from orcha_dagster.cli.screen import say_error
 from orcha_dagster.cli.show import show
 from orcha_dagster.cli.status import status
@@ -28,8 +31,9 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (up, demo, submit, status, show, doctor, env, migrate):
+for command in (up, demo, submit, status, show, retry, cancel, doctor, env, migrate):
     app.command()(command)
+app.add_typer(dead_letters)
 
 
 @app.callback()

@@ -5,12 +5,14 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
 from rich.console import Console
 from rich.table import Table
 
 from orcha_dagster.domain.errors import OrchaError
 from orcha_dagster.domain.ingestions import IngestionStatus, IngestionView
+from orcha_dagster.interfaces.ledger import IngestionLedger
 
 # A log file or a pipe has no width of its own; eighty columns would break every table.
 _WIDTH = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else 140
@@ -57,3 +59,14 @@ def key_fields(data: Mapping[str, Any] | None) -> str:
 
 def seconds_words(view: IngestionView) -> str:
     return "" if view.seconds is None else f"{view.seconds:.1f}"
+
+
+def say_left_out(ingestion_ids: Sequence[UUID], ledger: IngestionLedger, *, why_unfinished: str) -> None:
+    """Why a command did nothing about these."""
+    views = {view.id: view for view in ledger.list_by_ids(ingestion_ids)}
+    for ingestion_id in ingestion_ids:
+        view = views.get(ingestion_id)
+        why = "there is no such ingestion" if view is None else f"it is {view.status}"
+        if view is not None and not view.status.is_finished:
+            why = why_unfinished
+        errors.print(f"  {ingestion_id}: {why}", soft_wrap=True)

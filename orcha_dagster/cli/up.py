@@ -7,6 +7,7 @@ from orcha_dagster.adapters.postgres.migrating import migrate
 from orcha_dagster.cli.environment import child_environment
 from orcha_dagster.cli.screen import console
 from orcha_dagster.settings import PROJECT_FOLDER, ChosenSettings, Settings, load_settings
+from orcha_dagster.stack.dagster_processes import DEFINITIONS
 from orcha_dagster.stack.home import OrchaHome
 from orcha_dagster.stack.processes import StopRequested
 from orcha_dagster.stack.supervisor import Stack
@@ -14,8 +15,15 @@ from orcha_dagster.stack.supervisor import Stack
 
 def up() -> None:
     """Start everything here in the foreground; Ctrl-C stops all of it and keeps the data."""
-    settings = load_settings(ChosenSettings)
-    stack = build_stack(settings, say=lambda words: console.print(f"[dim]{words}[/]", soft_wrap=True))
+    run_in_foreground(load_settings(ChosenSettings))
+
+
+def run_in_foreground(settings: Settings, *, definitions: str = DEFINITIONS) -> None:
+    stack = build_stack(
+        settings,
+        say=lambda words: console.print(f"[dim]{words}[/]", soft_wrap=True),
+        definitions=definitions,
+    )
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stack.request_stop())
     try:
@@ -34,7 +42,11 @@ def up() -> None:
 
 
 def build_stack(
-    settings: Settings, *, say: Callable[[str], None], unless_chosen: Mapping[str, str] | None = None
+    settings: Settings,
+    *,
+    say: Callable[[str], None],
+    unless_chosen: Mapping[str, str] | None = None,
+    definitions: str = DEFINITIONS,
 ) -> Stack:
     """`unless_chosen`: settings for this stack that give way to what somebody chose."""
     defaults = {
@@ -51,4 +63,5 @@ def build_stack(
         ui_port=settings.ui_port,
         say=say,
         migrate=migrate,
+        definitions=definitions,
     )

@@ -5,8 +5,11 @@ OrchaError
 │   ├── ProviderTimeout
 │   ├── ProviderUnavailable
 │   ├── RateLimited           carries how long to wait
+│   ├── ExtractionIncomplete  fields or rows are missing that the extractor should have given
+│   ├── StageTimedOut         nothing has moved for too long
 │   ├── StorageUnavailable    object store, queue or database away
-│   └── WorkerDied            a CPU worker was killed or crashed
+│   ├── WorkerDied            a CPU worker was killed or crashed
+│   └── WorkerTimedOut        a CPU worker was ended, its task took too long
 ├── PermanentError            a person must look at the document
 │   ├── DocumentMissing
 │   ├── DocumentChanged       the bytes are not those that were submitted
@@ -67,12 +70,26 @@ class RateLimited(RecoverableError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class ExtractionIncomplete(RecoverableError):
+    code = "EXTRACTION_INCOMPLETE"
+
+
+class StageTimedOut(RecoverableError):
+    code = "STAGE_TIMED_OUT"
+    remedy = "If the document is only large, raise ORCHA_STAGE_SECONDS."
+
+
 class StorageUnavailable(RecoverableError):
     code = "STORAGE_UNAVAILABLE"
 
 
 class WorkerDied(RecoverableError):
     code = "WORKER_DIED"
+
+
+class WorkerTimedOut(RecoverableError):
+    code = "WORKER_TIMED_OUT"
+    remedy = "If it repeats, look at the document, or raise the limit (docs/configuration.md)."
 
 
 class PermanentError(OrchaError):

@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from orcha_dagster.domain.errors import OrchaError, PermanentError, RateLimited
+from orcha_dagster.domain.errors import ExtractionIncomplete, OrchaError, PermanentError, RateLimited
 
 
 @dataclass(frozen=True)
@@ -27,11 +27,14 @@ class RetryDecision:
 
 
 GIVE_UP = RetryDecision(None)
+_INCOMPLETE_ATTEMPTS = 2  # what an extractor leaves out twice, it leaves out the third time too
 
 
 def decide_retry(error: BaseException, attempt: int, policy: RetryPolicy) -> RetryDecision:
     """Unknown errors are retried like recoverable ones: the attempts bound them."""
     if isinstance(error, PermanentError) or attempt >= policy.max_attempts:
+        return GIVE_UP
+    if isinstance(error, ExtractionIncomplete) and attempt >= _INCOMPLETE_ATTEMPTS:
         return GIVE_UP
     if isinstance(error, RateLimited) and error.retry_after_seconds is not None:
         return RetryDecision(error.retry_after_seconds)

@@ -13,10 +13,12 @@ class CpuPool(ABC):
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function` away from the event loop and return what it returns.
 
-        The function must be importable by name and its arguments picklable. What it raises is raised here. Raises
-        WorkerDied when the process it ran in went away; the pool itself stays usable.
+        The function must be importable by name and its arguments picklable. What it raises is raised here; a result
+        or error that cannot be pickled is a RecoverableError. Raises WorkerDied when the process it ran in went away
+        or the pool was closed, WorkerTimedOut when it took too long; other tasks notice nothing and the pool stays
+        usable. Cancelling gives the work up at once, even when it hangs in native code.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """End the workers. Calling it twice is fine."""
+        """End the workers at once, busy or not. Calling it twice is fine."""

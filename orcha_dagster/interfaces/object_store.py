@@ -18,5 +18,9 @@ class ObjectStore(ABC):
         """None when nothing is there."""
 
     @abstractmethod
+    def delete(self, path: str) -> None:
+        """Nothing there is not an error."""
+
+    @abstractmethod
     def list_paths(self, prefix: str) -> list[str]:
         """Every path below a folder-like prefix, sorted."""

@@ -47,3 +47,7 @@ def get_artifact(objects: ObjectStore, ingestion_id: UUID, stage: Stage, model: 
     if artifact is None:
         raise ArtifactMissing(f"Stage {stage} left no artifact for ingestion {ingestion_id}.")
     return artifact
+
+
+def forget_artifact(objects: ObjectStore, ingestion_id: UUID, stage: Stage) -> None:
+    objects.delete(artifact_path(ingestion_id, stage))

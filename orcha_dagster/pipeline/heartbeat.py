@@ -26,17 +26,16 @@ class Heartbeat:
         on_lost: Callable[[UUID], None],
     ) -> None:
         self._leases = {lease.ingestion_id: lease for lease in leases}
+        self._let_go: set[UUID] = set()
         self._ledger = ledger
         self._queue = queue
         self._lease_seconds = lease_seconds
         self._on_lost = on_lost
 
-    def find_receipt_handle(self, ingestion_id: UUID) -> str | None:
-        lease = self._leases.get(ingestion_id)
-        return lease.receipt_handle if lease else None
-
-    def forget(self, ingestion_id: UUID) -> None:
-        self._leases.pop(ingestion_id, None)
+    def let_go(self, ingestion_id: UUID) -> str | None:
+        """Keep it alive no longer; the newest receipt handle of its message. May be called again."""
+        self._let_go.add(ingestion_id)
+        return self._leases[ingestion_id].receipt_handle
 
     async def beat_for_ever(self) -> None:
         while True:
@@ -46,20 +45,22 @@ class Heartbeat:
             except OrchaError as error:
                 # Two more beats fit into a lease: a database that is away for a moment costs nothing.
                 _log.warning("The leases could not be renewed: %s", error)
+            except Exception as error:  # noqa: BLE001  (without a heartbeat the whole run would lose its leases)
+                _log.error("The leases could not be renewed.", exc_info=error)
 
     async def _beat(self) -> None:
-        held = list(self._leases.values())
+        held = self._list_held()
         if not held:
             return
         renewed = await asyncio.to_thread(self._ledger.renew, held, lease_seconds=self._lease_seconds)
-        ours = {lease.ingestion_id: lease for lease in renewed}
-        for lease in held:
-            if lease.ingestion_id not in self._leases:
-                continue  # finished while we asked
-            if lease.ingestion_id in ours:
-                self._leases[lease.ingestion_id] = ours[lease.ingestion_id]
-            else:
-                self.forget(lease.ingestion_id)
+        self._leases.update({lease.ingestion_id: lease for lease in renewed})
+        ours = {lease.ingestion_id for lease in renewed}
+        for lease in self._list_held():  # what was let go while we asked is not lost
+            if lease.ingestion_id not in ours:
+                self.let_go(lease.ingestion_id)
                 self._on_lost(lease.ingestion_id)
-        handles = [lease.receipt_handle for lease in self._leases.values() if lease.receipt_handle]
+        handles = [lease.receipt_handle for lease in self._list_held() if lease.receipt_handle]
         await asyncio.to_thread(self._queue.set_visibility, handles, seconds=int(self._lease_seconds))
+
+    def _list_held(self) -> list[Lease]:
+        return [lease for lease in self._leases.values() if lease.ingestion_id not in self._let_go]

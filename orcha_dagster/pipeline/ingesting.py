@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from orcha_dagster.domain.documents import RawDocument
+from orcha_dagster.domain.errors import StageTimedOut
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import Lease
 from orcha_dagster.domain.model import DomainModel
@@ -21,10 +22,11 @@ from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Transcriber
-from orcha_dagster.pipeline.artifacts import find_artifact, get_artifact, save_artifact
+from orcha_dagster.pipeline.artifacts import find_artifact, forget_artifact, get_artifact, save_artifact
 from orcha_dagster.pipeline.extracting import extract_fields
 from orcha_dagster.pipeline.fetching import describe_content, get_content
 from orcha_dagster.pipeline.judging import judge
+from orcha_dagster.pipeline.patient_writes import write_patiently
 from orcha_dagster.pipeline.preprocessing import load_pictures, preprocess_pages
 from orcha_dagster.pipeline.transcribing import transcribe_pages
 
@@ -63,6 +65,8 @@ class IngestionFlow:
         *,
         tools: Tools,
         ledger: IngestionLedger,
+        stage_seconds: float,
+        patience_seconds: float,
         report: Callable[[StageFinished], None],
     ) -> None:
         self._lease = lease
@@ -70,6 +74,9 @@ class IngestionFlow:
         self._selected = selected
         self._tools = tools
         self._ledger = ledger
+        self._stage_seconds = stage_seconds
+        self._patience_seconds = patience_seconds
+        self._limit = asyncio.timeout(None)
         self._report = report
         self.stage = Stage.RAW_DOCUMENT
 
@@ -101,8 +108,21 @@ class IngestionFlow:
         return extraction, verdict
 
     async def _pass(self, stage: Stage, model: type[M], work: Callable[[], Awaitable[M]]) -> M:
-        """Do a stage that was asked for, load one that was not."""
+        """Do a stage that was asked for, load one that was not; give up when nothing moves any more."""
         self.stage = stage
+        try:
+            async with asyncio.timeout(self._stage_seconds) as self._limit:
+                return await self._do(stage, model, work)
+        except TimeoutError as error:
+            if not self._limit.expired():
+                raise
+            raise StageTimedOut(f"Nothing has moved in {stage} for {self._stage_seconds:.0f} s.") from error
+
+    def _move(self) -> None:
+        """A sign of progress within a stage: its time begins anew."""
+        self._limit.reschedule(asyncio.get_running_loop().time() + self._stage_seconds)
+
+    async def _do(self, stage: Stage, model: type[M], work: Callable[[], Awaitable[M]]) -> M:
         objects = self._tools.objects
         if stage not in self._selected:
             return await asyncio.to_thread(get_artifact, objects, self._id, stage, model)
@@ -110,7 +130,7 @@ class IngestionFlow:
         artifact: M = await self._find_paid_for(stage, model) or await work()
         path = await asyncio.to_thread(save_artifact, objects, self._id, stage, artifact)
         seconds = time.monotonic() - begun
-        await asyncio.to_thread(self._record, stage, seconds, artifact, path)
+        await write_patiently(lambda: self._record(stage, seconds, artifact, path), seconds=self._patience_seconds)
         self._report(StageFinished(self._id, stage, artifact, path, seconds))
         return artifact
 
@@ -131,8 +151,14 @@ class IngestionFlow:
         return all(order.index(asked) <= order.index(stage) for asked in self._selected)
 
     async def _find_paid_for(self, stage: Stage, model: type[M]) -> M | None:
-        """A transcription that an earlier attempt left behind is used again: reading is what costs."""
-        if stage is not Stage.TRANSCRIPTION or self._lease.attempt == 1:
+        """A transcription that an earlier attempt left behind is used again: reading is what costs.
+
+        A person who asks for this very stage wants it done anew, also by the attempts that may follow this one.
+        """
+        if stage is not Stage.TRANSCRIPTION:
+            return None
+        if self._lease.is_by_hand:
+            await asyncio.to_thread(forget_artifact, self._tools.objects, self._id, stage)
             return None
         return await asyncio.to_thread(find_artifact, self._tools.objects, self._id, stage, model)
 
@@ -146,7 +172,13 @@ class IngestionFlow:
         tools = self._tools
         pictures = await load_pictures(preprocessed, pages=tools.pages, objects=tools.objects)
         return await transcribe_pages(
-            raw, content, preprocessed, pictures, pages=tools.pages, transcriber=tools.transcriber
+            raw,
+            content,
+            preprocessed,
+            pictures,
+            pages=tools.pages,
+            transcriber=tools.transcriber,
+            on_page=self._move,
         )
 
     async def _judge(self, extraction: Extraction, transcription: Transcription) -> Verdict:

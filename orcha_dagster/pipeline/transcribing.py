@@ -1,5 +1,7 @@
 """Stage `transcription`: a page that carries its text is taken at its word, every other one is read."""
 
+from collections.abc import Callable
+
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.pages import PreprocessedImage
 from orcha_dagster.domain.transcriptions import TranscribedPage, Transcription
@@ -15,13 +17,16 @@ async def transcribe_pages(
     *,
     pages: PagePreparer,
     transcriber: Transcriber,
+    on_page: Callable[[], None],
 ) -> Transcription:
+    """`on_page` is called for every page that has been read."""
     with_text = [page.measurement.page for page in preprocessed.pages if page.measurement.has_text_layer]
     without = [page.measurement.page for page in preprocessed.pages if not page.measurement.has_text_layer]
     read: list[TranscribedPage] = list(await pages.read_text_layer(content, with_text)) if with_text else []
     for page in without:
         picture = pictures.get(page) or await pages.picture_of(raw, content, page)
         read.append(await transcriber.transcribe(picture, page=page))
+        on_page()
     read.sort(key=lambda page: page.page)
     return Transcription(
         pages=tuple(read),

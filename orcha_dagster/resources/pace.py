@@ -14,10 +14,13 @@ class PaceResource(dg.ConfigurableResource[None]):
     retry_delay_seconds: float
     stale_message_seconds: float
     io_concurrency: int
+    stage_seconds: float
+    stop_grace_seconds: float
 
     def get_line_settings(self) -> LineSettings:
         return LineSettings(
             lease_seconds=self.lease_seconds,
+            stage_seconds=self.stage_seconds,
             concurrency=self.io_concurrency,
             retry=RetryPolicy(max_attempts=self.max_attempts, first_delay_seconds=self.retry_delay_seconds),
         )

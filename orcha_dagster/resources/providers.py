@@ -13,6 +13,7 @@ from orcha_dagster.interfaces.cpu_pool import CpuPool
 from orcha_dagster.interfaces.extractor import Extractor
 from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.pipeline.ingesting import Tools
+from orcha_dagster.pipeline.provider_limits import ProviderGate
 from orcha_dagster.rules.rules_extractor import RulesExtractor
 
 
@@ -22,14 +23,17 @@ class ProvidersResource(dg.ConfigurableResource[None]):
     transcriber: str
     extractor: str
     cpu_workers: int
+    cpu_task_seconds: float
     max_document_bytes: int
     max_pages: int
     max_page_pixels: int
     quality_threshold: float
+    concurrency: int
+    patience_seconds: float
 
     @contextmanager
     def open_tools(self, objects: ObjectStore) -> Iterator[Tools]:
-        pool = ProcessPool(self.cpu_workers)
+        pool = ProcessPool(self.cpu_workers, task_seconds=self.cpu_task_seconds)
         try:
             yield Tools(
                 objects=objects,
@@ -41,6 +45,10 @@ class ProvidersResource(dg.ConfigurableResource[None]):
             )
         finally:
             pool.close()
+
+    def build_gate(self) -> ProviderGate:
+        """For a provider in the network; each gets one of its own."""
+        return ProviderGate(most_at_once=self.concurrency, patience_seconds=self.patience_seconds)
 
     def _choose_extractors(self, pool: CpuPool) -> tuple[Extractor, ...]:
         if self.extractor == "rules":

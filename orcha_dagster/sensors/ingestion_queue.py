@@ -1,24 +1,17 @@
 """The sensor on the queue: receives, claims, and asks for runs that carry many ingestions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from uuid import uuid4
 
 import dagster as dg
 
-from orcha_dagster.domain.ingestions import Lease
-from orcha_dagster.partitions import INGESTIONS, ingestion_partitions
+from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.pipeline.receiving import claim_from_queue
 from orcha_dagster.resources.ledger import LedgerResource
 from orcha_dagster.resources.pace import PaceResource
 from orcha_dagster.resources.queue import QueueResource
-from orcha_dagster.run_tags import (
-    ATTEMPT_TAG,
-    CLAIM_TAG,
-    INGEST_JOB,
-    INGESTION_COUNT_TAG,
-    RANGE_END_TAG,
-    RANGE_START_TAG,
-)
+from orcha_dagster.run_tags import CLAIM_TAG, INGEST_JOB
+from orcha_dagster.sensors.run_groups import RunGroup, group_leases, order_partitions
 
 _MOST_PER_TICK = 400  # a tick stays short whatever the queue holds
 
@@ -46,21 +39,13 @@ def build_ingestion_queue(*, poll_seconds: int) -> dg.SensorDefinition:
                 lease_seconds=pace.lease_seconds,
                 max_attempts=pace.max_attempts,
             )
-        if not leases:
-            return dg.SkipReason("No message to claim.")
-        known = {
-            lease.ingestion_id
-            for lease in leases
-            if context.instance.has_dynamic_partition(INGESTIONS, str(lease.ingestion_id))
-        }
-        fresh = [lease for lease in leases if lease.ingestion_id not in known]
-        again = [lease for lease in leases if lease.ingestion_id in known]
-        groups = [*_chunks(fresh, pace.ingestions_per_run), *([lease] for lease in again)]
+            if not leases:
+                return dg.SkipReason("No message to claim.")
+            groups = group_leases(leases, tick=owner, first_attempts_per_run=pace.ingestions_per_run)
+            hold_for_runs(open_ledger, groups, tick=owner, lease_seconds=pace.lease_seconds)
         return dg.SensorResult(
-            run_requests=[_to_run_request(group, owner) for group in groups],
-            dynamic_partitions_requests=[
-                ingestion_partitions.build_add_request([str(lease.ingestion_id) for lease in fresh])
-            ],
+            run_requests=[group.to_run_request() for group in groups],
+            dynamic_partitions_requests=[order_partitions(groups, context.instance)],
         )
 
     return ingestion_queue
@@ -74,22 +59,8 @@ def list_waiting_claims(instance: dg.DagsterInstance) -> list[str]:
     return sorted({run.tags[CLAIM_TAG] for run in runs if CLAIM_TAG in run.tags})
 
 
-def _to_run_request(group: Sequence[Lease], owner: str) -> dg.RunRequest:
-    """A range over partitions that were added together. Those that come again lie scattered and travel alone."""
-    first, last = group[0], group[-1]
-    return dg.RunRequest(
-        # Dagster never runs a key twice: without the epoch a message that comes again would start nothing.
-        run_key=f"{first.ingestion_id}:{first.epoch}",
-        tags={
-            RANGE_START_TAG: str(first.ingestion_id),
-            RANGE_END_TAG: str(last.ingestion_id),
-            CLAIM_TAG: owner,
-            INGESTION_COUNT_TAG: str(len(group)),
-            ATTEMPT_TAG: str(first.attempt),
-        },
-    )
-
-
-def _chunks(leases: Sequence[Lease], size: int) -> Iterator[Sequence[Lease]]:
-    for start in range(0, len(leases), size):
-        yield leases[start : start + size]
+def hold_for_runs(ledger: IngestionLedger, groups: Sequence[RunGroup], *, tick: str, lease_seconds: float) -> None:
+    """Each run's claim under a name of its own, so that one that never starts can be told from the others."""
+    for group in groups:
+        ids = [lease.ingestion_id for lease in group.leases]
+        ledger.take_over(ids, claim_owner=tick, owner=group.owner, lease_seconds=lease_seconds)

@@ -3,8 +3,9 @@ this one; signals and the words on the screen belong to the command line."""
 
 import threading
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -70,7 +71,7 @@ class Stack:
         self._definitions = definitions
         self._started: list[Service] = []
         self._stop_requested = threading.Event()
-        self._restarts: deque[float] = deque(maxlen=_MOST_RESTARTS + 1)
+        self._restarts: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=_MOST_RESTARTS + 1))
 
     def start(self) -> StackAddresses:
         """Return when everything is ready. Otherwise what was started is stopped again; StopRequested if asked to."""
@@ -94,11 +95,18 @@ class Stack:
         self._stop_requested.set()
 
     def wait(self) -> None:
-        """Block until a stop is requested, and restart what dies meanwhile."""
-        while not self._stop_requested.wait(_WATCH_SECONDS):
-            dead = self.find_dead()
-            if dead is not None:
-                self._restart(dead)
+        """Block until a stop is requested, and restart what dies meanwhile, each without waiting for the others."""
+        under_way: dict[str, Future[None]] = {}
+        with ThreadPoolExecutor(len(self._started) or 1, thread_name_prefix="restart") as threads:
+            while not self._stop_requested.wait(_WATCH_SECONDS):
+                for service in self._started:
+                    restart = under_way.get(service.name)
+                    if restart is not None and restart.done():
+                        under_way.pop(service.name).result()
+                    if service.name not in under_way and not service.is_running():
+                        under_way[service.name] = threads.submit(self._restart, service)
+        for restart in under_way.values():
+            restart.result()
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -120,9 +128,6 @@ class Stack:
             self.wait()
         except ConfigurationError as error:
             self._say(str(error))
-
-    def find_dead(self) -> Service | None:
-        return next((service for service in self._started if not service.is_running()), None)
 
     def _start(self) -> StackAddresses:
         self._home.prepare()
@@ -182,10 +187,11 @@ class Stack:
             self._say(f"The {service.name} is ready.")
 
     def _restart(self, service: Service) -> None:
-        now = time.monotonic()
-        self._restarts.append(now)
-        recent = sum(1 for at in self._restarts if now - at < _RESTART_WINDOW_SECONDS)
+        restarts = self._restarts[service.name]
+        restarts.append(time.monotonic())
+        recent = sum(1 for at in restarts if restarts[-1] - at < _RESTART_WINDOW_SECONDS)
         if recent > _MOST_RESTARTS:
+            self.request_stop()
             raise ConfigurationError(
                 f"The {service.name} keeps ending, after {_MOST_RESTARTS} restarts in a few minutes.",
                 remedy=f"Read the logs in {self._home.logs}.",
@@ -196,6 +202,10 @@ class Stack:
         try:
             service.wait_ready(self._stop_requested)
         except StopRequested:
+            return
+        except ConfigurationError as error:
+            # Perhaps it needs a part that is itself being started again; the watch tries once more.
+            self._say(f"The {service.name} did not start: {error.message.splitlines()[0]}")
             return
         self._say(f"The {service.name} is ready again.")
 

@@ -1,6 +1,7 @@
 """What every ledger does, on the fake and on PostgreSQL; at the end what only a real database can show."""
 
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -194,6 +195,13 @@ def test_renewing_prolongs_and_returns_only_what_is_still_ours(book: LedgerUnder
     # A lease that ran out but that nobody took is ours again.
     assert book.ledger.renew(leases, lease_seconds=LEASE_SECONDS) == [leases[0]]
     assert book.claim(kept, message="m2").outcome is NotClaimable.HELD
+
+
+def test_an_older_lease_is_not_renewed_along_with_the_newer_one(book: LedgerUnderTest) -> None:
+    older = book.claim_lease(book.add())
+    book.let_pass(LEASE_SECONDS + 1)
+    newer = book.claim_lease(older.ingestion_id, message="m2")
+    assert book.ledger.renew([older, newer], lease_seconds=LEASE_SECONDS) == [newer]
 
 
 def test_a_renewed_lease_outlives_its_first_end(book: LedgerUnderTest) -> None:
@@ -544,6 +552,90 @@ def test_what_somebody_is_changing_right_now_is_busy_and_not_waited_for(
         assert postgres.claim(busy).outcome is NotClaimable.BUSY
         assert postgres.claim_by_hand(busy).outcome is NotClaimable.BUSY
         assert isinstance(postgres.claim(free).outcome, Claimed)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ledger, leases, ids: ledger.renew(leases, lease_seconds=LEASE_SECONDS),
+        lambda ledger, leases, ids: ledger.renew_claims(["worker"], lease_seconds=LEASE_SECONDS),
+        lambda ledger, leases, ids: ledger.take_over(
+            ids, claim_owner="worker", owner="run", lease_seconds=LEASE_SECONDS
+        ),
+        lambda ledger, leases, ids: ledger.record_rung(ids),
+        lambda ledger, leases, ids: ledger.abandon(["worker"], attempt_counts=True),
+        lambda ledger, leases, ids: ledger.cancel(ids, source="person"),
+    ],
+    ids=["renew", "renew_claims", "take_over", "record_rung", "abandon", "cancel"],
+)
+def test_who_changes_many_goes_through_them_in_one_order(
+    postgres: LedgerUnderTest, database_url: str, change: Callable[[IngestionLedger, list[Lease], list[UUID]], None]
+) -> None:
+    """Otherwise two of them can each wait for what the other one has already, and the database ends one with an error.
+
+    The first one in that order is locked by somebody: whoever waits for it has not locked the last one yet.
+    """
+    first, last = sorted([uuid4(), uuid4()])
+    backwards = [last, first]
+    for one in backwards:
+        postgres.ledger.add(document(), one)
+    leases = [postgres.claim_lease(one) for one in backwards]
+    changing = threading.Thread(target=change, args=(postgres.ledger, leases, backwards))
+    with psycopg.connect(database_url) as holding, psycopg.connect(database_url) as looking:
+        holding.execute("SELECT 1 FROM ingestion WHERE id = %s FOR UPDATE", (first,))
+        changing.start()
+        wait_until_somebody_waits_for_a_lock(database_url)
+        skipped = "SELECT id FROM ingestion ORDER BY id FOR UPDATE SKIP LOCKED"
+        free = [row[0] for row in looking.execute(skipped)]
+        looking.rollback()
+        holding.rollback()
+        changing.join()
+    assert free == [last]
+
+
+def test_a_redelivery_to_who_is_just_changed_is_neither_waited_for_nor_taken_for_a_duplicate(
+    postgres: LedgerUnderTest, database_url: str
+) -> None:
+    """A duplicate's message is deleted. This one may be needed: its owner could be giving the ingestion back."""
+    lease = postgres.claim_lease(postgres.add())
+    with psycopg.connect(database_url) as other:
+        other.execute("SELECT 1 FROM ingestion FOR UPDATE")
+        assert postgres.claim(lease.ingestion_id, owner="other").outcome is NotClaimable.BUSY
+        assert postgres.claim(lease.ingestion_id, owner="other", message="m2").outcome is NotClaimable.HELD
+    assert postgres.claim(lease.ingestion_id, owner="other").held_by_same_message
+
+
+def test_what_somebody_was_just_changing_gets_no_attempt_too_many(postgres: LedgerUnderTest, database_url: str) -> None:
+    """It looked busy when the exhausted ones were failed, and free a moment later, when the others are claimed."""
+    used_up, gate = postgres.add(), postgres.add()
+    for lease in [lease_of(postgres.claim(one, max_attempts=1)) for one in (used_up, gate)]:
+        retry(postgres.ledger, lease, after_seconds=0)
+    messages = [Message("m2", "h2", one) for one in (used_up, gate)]
+    claims: list[Claim] = []
+
+    def claim_both() -> None:
+        claims.extend(postgres.ledger.claim(messages, owner="w", lease_seconds=LEASE_SECONDS, max_attempts=1))
+
+    claiming = threading.Thread(target=claim_both)
+    with psycopg.connect(database_url) as changing, psycopg.connect(database_url) as holding:
+        changing.execute("SELECT 1 FROM ingestion WHERE id = %s FOR UPDATE", (used_up,))
+        # Failing the other one writes its document, so the claim stands still between its two steps.
+        holding.execute("SELECT 1 FROM document WHERE id = %s FOR UPDATE", (postgres.view(gate).document.id,))
+        claiming.start()
+        wait_until_somebody_waits_for_a_lock(database_url)
+        changing.commit()
+        holding.commit()
+        claiming.join()
+    assert [claim.outcome for claim in claims] == [NotClaimable.BUSY, NotClaimable.FINISHED]
+    assert postgres.view(used_up).attempt_count == 1
+    assert postgres.claim(used_up, max_attempts=1).outcome is NotClaimable.FINISHED
+
+
+def wait_until_somebody_waits_for_a_lock(database_url: str) -> None:
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        while not connection.execute(waiting).fetchone():
+            time.sleep(0.01)
 
 
 def test_a_rejected_message_is_kept_in_the_history(postgres: LedgerUnderTest, database_url: str) -> None:

@@ -2,6 +2,8 @@
 
 from uuid import uuid4
 
+import pytest
+
 from orcha_dagster.domain.ingestions import Abandoned, Claimed, IngestionStatus, NotClaimable
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.status_events import EventType
@@ -123,6 +125,34 @@ def test_a_lease_that_ran_out_is_told_before_the_next_start(book: LedgerUnderTes
         (EventType.LEASE_LOST, 1),
         (EventType.INGESTION_STARTED, 2),
     ]
+
+
+def test_a_lease_that_ran_out_is_told_before_a_person_starts(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    for message in ("m1", "m2"):
+        book.claim_lease(ingestion_id, message=message)
+        book.let_pass(LEASE_SECONDS + 1)
+    lease_of(book.claim_by_hand(ingestion_id))
+    events = [(event.event_type, event.attempt) for event in book.ledger.list_events(ingestion_id)]
+    assert events[-2:] == [(EventType.LEASE_LOST, 2), (EventType.INGESTION_STARTED, 1)]
+
+
+def test_a_lease_that_ran_out_is_told_before_it_is_asked_for_again(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    book.claim_lease(ingestion_id)
+    book.let_pass(LEASE_SECONDS + 1)
+    assert book.ledger.reopen([ingestion_id], source="person") == [ingestion_id]
+    lost, queued = book.ledger.list_events(ingestion_id)[-2:]
+    assert (lost.event_type, lost.attempt) == (EventType.LEASE_LOST, 1)
+    assert (queued.event_type, queued.attempt) == (EventType.INGESTION_QUEUED, None)
+
+
+@pytest.mark.parametrize("attempt_counts", [True, False])
+def test_a_lost_lease_is_told_with_the_attempt_that_lost_it(book: LedgerUnderTest, attempt_counts: bool) -> None:
+    lease = book.claim_lease(book.add())
+    book.ledger.abandon(["worker"], attempt_counts=attempt_counts)
+    last = book.ledger.list_events(lease.ingestion_id)[-1]
+    assert (last.event_type, last.attempt) == (EventType.LEASE_LOST, 1)
 
 
 def test_giving_back_after_a_crash_counts_as_an_attempt(book: LedgerUnderTest) -> None:

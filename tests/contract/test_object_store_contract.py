@@ -43,6 +43,21 @@ def test_a_second_put_replaces_the_first(objects: ObjectStore) -> None:
     assert objects.find("a.json") == b"second"
 
 
+def test_what_was_deleted_is_gone_and_its_neighbours_stay(objects: ObjectStore) -> None:
+    objects.put("a/1.json", b"x")
+    objects.put("a/2.json", b"x")
+    objects.delete("a/1.json")
+    assert objects.list_paths("a") == ["a/2.json"]
+    assert objects.find("a/1.json") is None
+
+
+def test_deleting_nothing_is_not_an_error(objects: ObjectStore) -> None:
+    objects.delete("a/1.json")
+    objects.put("a/1.json", b"x")
+    objects.delete("a/1.json")
+    objects.delete("a/1.json")
+
+
 @pytest.mark.parametrize("path", ["documents/Rechnung für März.pdf", "documents/a b+c%20d#e.pdf", "documents/☃.pdf"])
 def test_a_name_in_any_script_is_a_name(objects: ObjectStore, path: str) -> None:
     objects.put(path, b"x")

@@ -79,6 +79,17 @@ def _belongs_to(process: psutil.Process, home: Path) -> bool:
     return "postgres" in process.name() and Path(process.cwd()).is_relative_to(home)
 
 
+def find_process(home: Path, words: str) -> psutil.Process | None:
+    """The process of this home whose command line has these words."""
+    for process in processes_of(home):
+        try:
+            if words in " ".join(process.cmdline()):
+                return process
+        except psutil.Error:
+            continue
+    return None
+
+
 def listening_addresses(home: Path) -> list[str]:
     found = []
     for process in processes_of(home):
@@ -101,9 +112,17 @@ def wait_until(condition: Callable[[], Any], *, seconds: float, what: str) -> An
 class RunningOrcha:
     """`orcha up` in a home."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *command: str, **environment: str) -> None:
+        """`command`: arguments to Python that start another Orcha than `orcha up`."""
         self.home = home
-        self.process = start_orcha(home, "up")
+        self.process = subprocess.Popen(
+            [sys.executable, *command] if command else [*_ORCHA, "up"],
+            env={**orcha_environment(home), **environment},
+            cwd=PROJECT_FOLDER,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         match = re.search(r"http://127\.0\.0\.1:\d+", read_until(self.process, "Orcha is up."))
         assert match is not None
         self.ui_url = match.group()
@@ -119,7 +138,7 @@ class RunningOrcha:
 
     def wait_for_results(self, ids: Sequence[str], *, seconds: float = 120) -> list[dict[str, Any]]:
         def find_finished() -> list[dict[str, Any]] | None:
-            views = {view["id"]: view for view in self.orcha("status", "--limit", "100")}
+            views = {view["id"]: view for view in self.orcha("status", "--limit", "500")}
             finished = [views[each] for each in ids if views[each]["status"] != "in-progress"]
             return finished if len(finished) == len(ids) else None
 

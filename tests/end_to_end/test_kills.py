@@ -3,11 +3,11 @@
 import signal
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.end_to_end.orcha_process import (
     RunningOrcha,
+    find_process,
     processes_of,
     read_until,
     run_orcha,
@@ -35,7 +35,7 @@ def test_demo_after_demo_succeeds_whatever_is_killed_in_between(home: Path) -> N
     demo = start_orcha(home, "demo")
     read_until(demo, "orcha submit")
     for name, words in SERVICES.items():
-        victim = wait_until(lambda words=words: _find(home, words), seconds=30, what=f"the {name} runs")
+        victim = wait_until(lambda words=words: find_process(home, words), seconds=30, what=f"the {name} runs")
         victim.kill()
     printed, _ = demo.communicate(timeout=300)
     assert demo.returncode == 0, printed
@@ -62,13 +62,3 @@ def test_a_signal_stops_everything_and_keeps_the_data(home: Path, number: signal
     again = RunningOrcha(home)
     assert ingestion in [view["id"] for view in again.orcha("status")]
     again.stop()
-
-
-def _find(home: Path, words: str) -> psutil.Process | None:
-    for process in processes_of(home):
-        try:
-            if words in " ".join(process.cmdline()):
-                return process
-        except psutil.Error:
-            continue
-    return None

@@ -80,8 +80,9 @@ def test_a_partition_is_an_ingestion(loaded: dict[str, Any]) -> None:
     assert loaded["partitions"] == "ingestions"
 
 
-def test_both_sensors_are_there_and_run_without_being_asked(loaded: dict[str, Any]) -> None:
-    assert loaded["sensors"] == {"ingestion_queue": "RUNNING", "silent_ingestions": "RUNNING"}
+def test_the_sensors_are_there_and_run_without_being_asked(loaded: dict[str, Any]) -> None:
+    names = ("ingestion_queue", "silent_ingestions", "failed_runs", "cancelled_runs")
+    assert loaded["sensors"] == dict.fromkeys(names, "RUNNING")
 
 
 def test_nothing_connects_anywhere_and_nothing_is_written(loaded: dict[str, Any]) -> None:

@@ -14,8 +14,9 @@ import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
 
-from orcha_dagster.adapters import obstore_objects, sqs_queue
+from orcha_dagster.adapters import obstore_objects, sqs_connection
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
+from orcha_dagster.adapters.sqs_connection import SqsConnection
 from orcha_dagster.adapters.sqs_queue import SqsQueue
 from orcha_dagster.domain.errors import ConfigurationError, OrchaError, StorageUnavailable
 
@@ -63,7 +64,7 @@ def ledger_transaction() -> Iterator[None]:
 
 @pytest.mark.parametrize("kind", classes_in(botocore.exceptions, BotoCoreError), ids=by_name)
 def test_every_error_of_botocore_is_storage_unavailable(kind: type[Exception]) -> None:
-    error = translated(sqs_queue._translated(), bare(kind))
+    error = translated(sqs_connection.translated(), bare(kind))
     assert isinstance(error, StorageUnavailable)
     assert kind.__name__ in str(error)
     assert isinstance(error.__cause__, kind)
@@ -79,7 +80,7 @@ def sqs_error_codes() -> list[str]:
 @pytest.mark.parametrize("code", [*sqs_error_codes(), "InternalError", "ServiceUnavailable", "Throttling", "503"])
 def test_every_answer_of_sqs_is_an_error_of_ours(code: str) -> None:
     answer = ClientError({"Error": {"Code": code, "Message": "text"}}, "ReceiveMessage")
-    error = translated(sqs_queue._translated(), answer)
+    error = translated(sqs_connection.translated(), answer)
     missing = code in {"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"}
     assert type(error) is (ConfigurationError if missing else StorageUnavailable)
 
@@ -147,7 +148,9 @@ def test_what_passes_by_itself_is_storage_unavailable(kind: type[Exception]) -> 
 
 
 @pytest.mark.parametrize(
-    "translator", [sqs_queue._translated, obstore_objects._translated, ledger_transaction], ids=["sqs", "obstore", "pg"]
+    "translator",
+    [sqs_connection.translated, obstore_objects._translated, ledger_transaction],
+    ids=["sqs", "obstore", "pg"],
 )
 def test_an_error_of_ours_passes_as_it_is(translator: Any) -> None:
     error = OrchaError("ours")
@@ -178,13 +181,13 @@ def test_what_is_no_url_of_a_queue_is_a_wrong_setting(url: str) -> None:
 )
 def test_the_region_is_read_from_the_queues_address(host: str, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "sa-east-1")
-    client = SqsQueue(f"https://{host}/123456789012/orcha", visibility_seconds=5)._client
+    client = SqsConnection(f"https://{host}/123456789012/orcha").client
     assert (client.meta.region_name, client.meta.endpoint_url) == (region, f"https://{host}")
     client.close()
 
 
 def test_a_queue_elsewhere_takes_the_region_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_DEFAULT_REGION", "sa-east-1")
-    client = SqsQueue("http://queue.internal:4566/000000000000/orcha", visibility_seconds=5)._client
+    client = SqsConnection("http://queue.internal:4566/000000000000/orcha").client
     assert client.meta.region_name == "sa-east-1"
     client.close()

@@ -25,6 +25,7 @@ CODES = {
     "DocumentMissing": "DOCUMENT_MISSING",
     "DocumentTooLarge": "DOCUMENT_TOO_LARGE",
     "DocumentUnsupported": "DOCUMENT_UNSUPPORTED",
+    "ExtractionIncomplete": "EXTRACTION_INCOMPLETE",
     "LeaseLost": "LEASE_LOST",
     "OrchaError": "ORCHA_ERROR",
     "PermanentError": "PERMANENT",
@@ -32,8 +33,10 @@ CODES = {
     "ProviderUnavailable": "PROVIDER_UNAVAILABLE",
     "RateLimited": "RATE_LIMITED",
     "RecoverableError": "RECOVERABLE",
+    "StageTimedOut": "STAGE_TIMED_OUT",
     "StorageUnavailable": "STORAGE_UNAVAILABLE",
     "WorkerDied": "WORKER_DIED",
+    "WorkerTimedOut": "WORKER_TIMED_OUT",
 }
 
 

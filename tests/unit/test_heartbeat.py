@@ -108,8 +108,7 @@ def test_whoever_lost_the_lease_is_told_once_and_the_others_are_not(ward: Ward) 
     heart = ward.heart([stolen, kept])
     ward.beat_until(heart, lambda: ward.beats() >= 3)
     assert ward.lost == [stolen.ingestion_id]
-    assert heart.find_receipt_handle(stolen.ingestion_id) is None
-    assert heart.find_receipt_handle(kept.ingestion_id) == kept.receipt_handle
+    assert heart.let_go(kept.ingestion_id) == kept.receipt_handle
 
 
 def test_the_new_owner_is_not_disturbed(ward: Ward) -> None:
@@ -124,8 +123,8 @@ def test_what_is_finished_is_neither_renewed_nor_reported_lost(ward: Ward) -> No
     done, working = ward.claim(2)
     heart = ward.heart([done, working])
     ward.ledger.fail(done, code="X", message="x", stage=None)
-    heart.forget(done.ingestion_id)
-    heart.forget(done.ingestion_id)
+    heart.let_go(done.ingestion_id)
+    heart.let_go(done.ingestion_id)
     ward.beat_until(heart, lambda: ward.beats() >= 2)
     assert ward.lost == []
 
@@ -141,7 +140,7 @@ def test_a_redelivered_message_is_held_by_its_newest_handle(ward: Ward) -> None:
     ward.ledger.claim([message], owner="sensor", lease_seconds=LEASE_SECONDS, max_attempts=3)
     heart = ward.heart([lease])
     ward.beat_until(heart, lambda: ward.beats() >= 1)
-    assert heart.find_receipt_handle(lease.ingestion_id) == again.receipt_handle != lease.receipt_handle
+    assert heart.let_go(lease.ingestion_id) == again.receipt_handle != lease.receipt_handle
 
 
 def test_work_started_by_hand_has_no_message_to_hide(ward: Ward) -> None:
@@ -149,7 +148,7 @@ def test_work_started_by_hand_has_no_message_to_hide(ward: Ward) -> None:
     assert isinstance(claim.outcome, Claimed)
     heart = ward.heart([claim.outcome.lease])
     ward.beat_until(heart, lambda: ward.ledger.calls.count("renew") >= 2)
-    assert heart.find_receipt_handle(claim.ingestion_id) is None
+    assert heart.let_go(claim.ingestion_id) is None
     assert ward.lost == []
 
 

@@ -48,7 +48,9 @@ class Hall:
         pages: PagePreparer | None = None,
         transcriber: Transcriber | None = None,
         extractors: Sequence[Extractor] | None = None,
+        stage_seconds: float = 60,
     ) -> None:
+        self.stage_seconds = stage_seconds
         self.clock = FakeClock()
         self.ledger = FakeLedger(self.clock, failures=ledger)
         self.queue = FakeQueue(self.clock, visibility_seconds=LEASE_SECONDS, failures=queue)
@@ -94,7 +96,9 @@ class Hall:
             max_document_bytes=1000,
             quality_threshold=0.5,
         )
-        settings = LineSettings(lease_seconds=lease_seconds, concurrency=concurrency, retry=RETRY)
+        settings = LineSettings(
+            lease_seconds=lease_seconds, stage_seconds=self.stage_seconds, concurrency=concurrency, retry=RETRY
+        )
         return IngestionLine(ledger=self.ledger, queue=self.queue, tools=tools, settings=settings, report=report)
 
     def carry(
@@ -137,15 +141,26 @@ class ThoughtfulTranscriber(FakeTranscriber):
 
 
 class HangingTranscriber(FakeTranscriber):
-    """Never answers, and says when it was asked."""
+    """Says when it was asked, and answers when it may."""
 
     def __init__(self) -> None:
         super().__init__()
         self.asked = asyncio.Event()
+        self.may_answer = asyncio.Event()
 
     async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
         self.asked.set()
-        await asyncio.Event().wait()
+        await self.may_answer.wait()
+        return await super().transcribe(picture, page=page)
+
+
+class SlowTranscriber(FakeTranscriber):
+    def __init__(self, *, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+        await asyncio.sleep(self.seconds)
         return await super().transcribe(picture, page=page)
 
 
@@ -409,25 +424,61 @@ def test_work_whose_lease_is_gone_is_stopped_by_the_heartbeat_while_its_neighbou
     assert hall.view(neighbour).status is IngestionStatus.COMPLETED
 
 
-def test_a_line_that_is_stopped_gives_back_what_it_did_not_finish() -> None:
+@pytest.mark.parametrize(("attempt_counts", "next_attempt"), [(False, 1), (True, 2)])
+def test_a_line_that_is_stopped_gives_back_what_it_did_not_finish(attempt_counts: bool, next_attempt: int) -> None:
     transcriber = HangingTranscriber()
     hall = Hall(transcriber=transcriber)
-    stuck, waiting = hall.submit("scan"), hall.submit("scan")
+    ids = [hall.submit("scan"), hall.submit("scan")]
     outcomes: list[Outcome] = []
 
     async def run_and_stop() -> None:
-        running = asyncio.create_task(hall.line(outcomes.append, concurrency=1).run(hall.claim(), ALL))
+        line = hall.line(outcomes.append, concurrency=1)
+        running = asyncio.create_task(line.run(hall.claim(), ALL))
         await transcriber.asked.wait()
-        running.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await running
+        line.wind_down(grace_seconds=0, attempt_counts=attempt_counts)
+        await running
 
     asyncio.run(run_and_stop())
     assert failures_of(outcomes) == []
     assert hall.ledger.count_live_leases() == 0
-    assert [hall.view(one).attempt_count for one in (stuck, waiting)] == [0, 0]
+    assert {hall.view(one).status for one in ids} == {IngestionStatus.IN_PROGRESS}
     hall.transcriber = FakeTranscriber()
-    assert [lease.attempt for lease in hall.claim()] == [1, 1]
+    assert [lease.attempt for lease in hall.claim()] == [next_attempt, next_attempt]
+
+
+def test_what_has_begun_may_finish_within_the_grace_period_and_nothing_else_begins() -> None:
+    transcriber = HangingTranscriber()
+    hall = Hall(transcriber=transcriber)
+    begun, waiting = hall.submit("scan"), hall.submit("scan")
+
+    async def run_and_stop() -> None:
+        line = hall.line(lambda _: None, concurrency=1)
+        running = asyncio.create_task(line.run(hall.claim(), ALL))
+        await transcriber.asked.wait()
+        line.wind_down(grace_seconds=60, attempt_counts=False)
+        transcriber.may_answer.set()
+        await running
+
+    asyncio.run(run_and_stop())
+    assert hall.view(begun).status is IngestionStatus.COMPLETED
+    assert hall.view(waiting).status is IngestionStatus.IN_PROGRESS
+    assert hall.view(waiting).attempt_count == 0
+
+
+def test_a_stage_in_which_nothing_moves_is_given_up() -> None:
+    hall = Hall(transcriber=HangingTranscriber(), stage_seconds=0.05)
+    stuck, neighbour = hall.submit("scan"), hall.submit("text")
+    (failure,) = failures_of(hall.carry())
+    assert (failure.ingestion_id, failure.stage, failure.code) == (stuck, Stage.TRANSCRIPTION, "STAGE_TIMED_OUT")
+    assert not failure.decision.gives_up
+    assert hall.view(neighbour).status is IngestionStatus.COMPLETED
+
+
+def test_a_stage_that_moves_page_by_page_may_take_longer_than_its_limit() -> None:
+    hall = Hall(transcriber=SlowTranscriber(seconds=0.1), stage_seconds=0.4)
+    slow = hall.submit(*["scan"] * 6)
+    assert failures_of(hall.carry()) == []
+    assert hall.view(slow).status is IngestionStatus.COMPLETED
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
@@ -440,10 +491,19 @@ def test_as_many_are_worked_on_at_once_as_allowed_and_no_more(concurrency: int) 
     assert transcriber.most_inside == concurrency
 
 
-def test_an_ingestion_whose_result_cannot_be_written_is_tried_again() -> None:
-    hall = Hall(ledger={"complete": [StorageUnavailable("away")]})
+@pytest.mark.parametrize("write", ["finish_stage", "complete"])
+def test_a_moment_without_a_database_costs_no_attempt(write: str) -> None:
+    hall = Hall(ledger={write: [StorageUnavailable("away")]})
     ingestion_id = hall.submit()
-    (failed,) = failures_of(hall.carry())
+    assert failures_of(hall.carry()) == []
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+    assert hall.view(ingestion_id).attempt_count == 1
+
+
+def test_an_ingestion_whose_result_cannot_be_written_is_tried_again() -> None:
+    hall = Hall(ledger={"complete": [StorageUnavailable("away")] * 2})
+    ingestion_id = hall.submit()
+    (failed,) = failures_of(hall.carry(lease_seconds=0.1))
     assert (failed.stage, failed.code) == (Stage.QUALITY_VERDICT, "STORAGE_UNAVAILABLE")
     hall.clock.move(RETRY.max_delay_seconds)
     hall.carry()
@@ -454,10 +514,12 @@ def test_an_ingestion_whose_result_cannot_be_written_is_tried_again() -> None:
 def test_a_failure_that_cannot_even_be_written_down_leaves_the_lease_to_run_out(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
-    hall = Hall(ledger={"schedule_retry": [error]}, transcriber=FakeTranscriber(failures=[ProviderUnavailable("away")]))
+    hall = Hall(
+        ledger={"schedule_retry": [error] * 2}, transcriber=FakeTranscriber(failures=[ProviderUnavailable("away")])
+    )
     ingestion_id, neighbour = hall.submit("scan"), hall.submit("text")
     with caplog.at_level(logging.WARNING):
-        hall.carry()
+        hall.carry(lease_seconds=0.1)
     assert "could not be recorded" in caplog.text
     assert hall.view(neighbour).status is IngestionStatus.COMPLETED
     hall.clock.move(LEASE_SECONDS + 1)

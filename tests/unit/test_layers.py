@@ -6,8 +6,12 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
 PACKAGE = PROJECT / "orcha_dagster"
-# The one asset module that knows how Dagster batches, and the class that Dagster loads for its logs.
-MAY_IMPORT_DAGSTER_INTERNALS = {"assets/materializing.py", "resources/compute_logs.py"}
+# The one asset module that knows how Dagster batches, and the classes that Dagster loads for its logs and its tables.
+MAY_IMPORT_DAGSTER_INTERNALS = {
+    "assets/materializing.py",
+    "resources/compute_logs.py",
+    "resources/dagster_storage.py",
+}
 
 
 def layered_modules() -> list[str]:

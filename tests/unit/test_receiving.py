@@ -63,9 +63,9 @@ class LedgerWhereAllIsBusy(FakeLedger):
         self,
         messages: Sequence[Message],
         *,
-        owner: str,  # noqa: ARG002
-        lease_seconds: float,  # noqa: ARG002
-        max_attempts: int,  # noqa: ARG002
+        owner: str,
+        lease_seconds: float,
+        max_attempts: int,
     ) -> list[Claim]:
         return [Claim(message.ingestion_id, NotClaimable.BUSY) for message in messages]
 

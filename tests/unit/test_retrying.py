@@ -13,6 +13,7 @@ from orcha_dagster.domain.errors import (
     RecoverableError,
     StorageUnavailable,
     WorkerDied,
+    WorkerTimedOut,
 )
 from orcha_dagster.domain.retrying import GIVE_UP, RetryPolicy, decide_retry, error_code, error_message
 
@@ -33,6 +34,7 @@ def test_what_a_person_must_look_at_is_never_retried(error: Exception, attempt: 
         StorageUnavailable("x"),
         ProviderTimeout("x"),
         WorkerDied("x"),
+        WorkerTimedOut("x"),
         RateLimited("x"),
         ConfigurationError("x"),
         ValueError("nobody foresaw this"),

@@ -2,8 +2,7 @@
 
 import dagster as dg
 
-from orcha_dagster.assets.ingestions import find_claim_owner
-from orcha_dagster.run_tags import CLAIM_TAG
+from orcha_dagster.run_tags import CLAIM_TAG, find_claim_owner
 
 
 def test_a_run_of_the_sensor_takes_over_the_sensors_claim() -> None:

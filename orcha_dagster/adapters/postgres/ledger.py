@@ -81,6 +81,7 @@ class PostgresLedger(IngestionLedger):
                     "receipt_handles": [message.receipt_handle for message in newest.values()],
                     "owner": owner,
                     "lease_seconds": lease_seconds,
+                    "max_attempts": max_attempts,
                 },
             ).fetchall()
         claims = {row["id"]: claim_from_row(row) for row in rows}
@@ -110,11 +111,12 @@ class PostgresLedger(IngestionLedger):
             "epochs": [lease.epoch for lease in leases],
             "lease_seconds": lease_seconds,
         }
-        handles = {row["id"]: row["message_receipt_handle"] for row in self._execute("renew", values)}
+        rows = self._execute("renew", values)
+        handles = {(row["id"], row["lease_epoch"]): row["message_receipt_handle"] for row in rows}
         return [
-            lease.model_copy(update={"receipt_handle": handles[lease.ingestion_id]})
+            lease.model_copy(update={"receipt_handle": handles[lease.ingestion_id, lease.epoch]})
             for lease in leases
-            if lease.ingestion_id in handles
+            if (lease.ingestion_id, lease.epoch) in handles
         ]
 
     def finish_stage(

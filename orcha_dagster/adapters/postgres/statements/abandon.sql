@@ -1,6 +1,6 @@
 -- Their owner is gone. Free at once, or after a wait; the epoch moves on, in case the owner lives after all.
 WITH left_behind AS (
-    SELECT id, lease_owner
+    SELECT id, lease_owner AS lost_by, attempt_count AS lost_attempt
       FROM ingestion
      WHERE lease_owner = ANY(%(owners)s)
        AND lease_expires_at IS NOT NULL  -- only what is leased: a partial index knows these few
@@ -13,9 +13,9 @@ WITH left_behind AS (
            retry_at = now() + make_interval(secs => %(wait_seconds)s)
       FROM left_behind
      WHERE ingestion.id = left_behind.id
-    RETURNING ingestion.*, left_behind.lease_owner AS lost_by
+    RETURNING ingestion.*, left_behind.lost_by, left_behind.lost_attempt
 ), told AS (
     INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source)
-    SELECT 'LEASE_LOST', 'ERROR', id, document_id, case_id, batch_id, attempt_count, lost_by FROM freed
+    SELECT 'LEASE_LOST', 'ERROR', id, document_id, case_id, batch_id, lost_attempt, lost_by FROM freed
 )
 SELECT id, message_receipt_handle FROM freed;

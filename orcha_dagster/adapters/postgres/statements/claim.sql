@@ -9,6 +9,7 @@ WITH rung AS (
       FROM ingestion
      WHERE id IN (SELECT id FROM rung)
        AND status = 'in-progress'
+       AND attempt_count < %(max_attempts)s  -- fail_exhausted skips what is locked, and it may be free by now
        AND (lease_expires_at IS NULL OR lease_expires_at < now())
        AND (retry_at IS NULL OR retry_at <= now())
      ORDER BY id
@@ -36,21 +37,28 @@ WITH rung AS (
                    AS event (number, type, status, attempt, source)
      WHERE event.source IS NOT NULL
      ORDER BY id, event.number
-), refreshed AS (
+), redelivered AS (
     -- The owner's own message, delivered again because its visibility ran out: the owner needs the new handle.
-    UPDATE ingestion
-       SET message_receipt_handle = rung.receipt_handle
-      FROM rung
-     WHERE ingestion.id = rung.id
-       AND ingestion.message_id = rung.message_id
-       AND ingestion.status = 'in-progress'
+    SELECT ingestion.id, rung.receipt_handle
+      FROM ingestion JOIN rung ON rung.id = ingestion.id AND rung.message_id = ingestion.message_id
+     WHERE ingestion.status = 'in-progress'
        AND ingestion.lease_expires_at >= now()
+     ORDER BY ingestion.id
+       FOR UPDATE OF ingestion SKIP LOCKED
+), refreshed AS (
+    UPDATE ingestion
+       SET message_receipt_handle = redelivered.receipt_handle
+      FROM redelivered
+     WHERE ingestion.id = redelivered.id
     RETURNING ingestion.id
 )
 SELECT rung.id,
        CASE WHEN claimed.id IS NOT NULL THEN 'claimed'
             WHEN ingestion.id IS NULL THEN 'unknown'
             WHEN ingestion.status <> 'in-progress' THEN 'finished'
+            WHEN refreshed.id IS NOT NULL THEN 'held'
+            -- Its owner's own message, and somebody is changing it: perhaps its owner, who gives it back.
+            WHEN ingestion.lease_expires_at >= now() AND ingestion.message_id = rung.message_id THEN 'busy'
             WHEN ingestion.lease_expires_at >= now() THEN 'held'
             WHEN ingestion.retry_at > now() THEN 'waiting'
             ELSE 'busy'

@@ -1,6 +1,6 @@
 -- A person asked for it: whatever its status, with fresh attempts, unless somebody holds a live lease.
 WITH candidate AS (
-    SELECT id, status
+    SELECT id, status, lease_owner AS lost_by, attempt_count AS lost_attempt
       FROM ingestion
      WHERE id = ANY(%(ids)s::uuid[])
        AND (lease_expires_at IS NULL OR lease_expires_at < now())
@@ -20,12 +20,17 @@ WITH candidate AS (
            message_receipt_handle = NULL
       FROM candidate
      WHERE ingestion.id = candidate.id
-    RETURNING ingestion.*, candidate.status AS status_before
+    RETURNING ingestion.*, candidate.status AS status_before, candidate.lost_by, candidate.lost_attempt
 ), told AS (
-    INSERT INTO status_event (event_type, ingestion_id, document_id, case_id, batch_id, attempt, source, detail)
-    SELECT 'INGESTION_STARTED', id, document_id, case_id, batch_id, attempt_count, lease_owner,
-           '{"by_hand": true}'::jsonb
-      FROM claimed
+    -- An owner that is still named let its lease run out: that attempt died without a word.
+    INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source, detail)
+    SELECT event.type, event.status, id, document_id, case_id, batch_id, event.attempt, event.source, event.detail
+      FROM claimed,
+           LATERAL (VALUES (1, 'LEASE_LOST', 'ERROR', lost_attempt, lost_by, '{}'::jsonb),
+                           (2, 'INGESTION_STARTED', 'SUCCESS', attempt_count, lease_owner, '{"by_hand": true}'))
+                   AS event (number, type, status, attempt, source, detail)
+     WHERE event.source IS NOT NULL
+     ORDER BY id, event.number
 )
 SELECT asked.id,
        CASE WHEN claimed.id IS NOT NULL THEN 'claimed'

@@ -1,6 +1,14 @@
 -- Claims that wait for their run to start. Those that a run took over have another owner and are left alone.
+WITH waiting AS (
+    SELECT id
+      FROM ingestion
+     WHERE lease_owner = ANY(%(owners)s)
+       AND lease_expires_at IS NOT NULL  -- only what is leased: a partial index knows these few
+     ORDER BY id
+       FOR UPDATE
+)
 UPDATE ingestion
    SET lease_expires_at = now() + make_interval(secs => %(lease_seconds)s)
- WHERE lease_owner = ANY(%(owners)s)
-   AND lease_expires_at IS NOT NULL  -- only what is leased: a partial index knows these few
-RETURNING id;
+  FROM waiting
+ WHERE ingestion.id = waiting.id
+RETURNING ingestion.id;

@@ -1,7 +1,7 @@
 -- Asked for again, with fresh attempts: the named ones whatever their status, or those that failed (with this code).
 -- Nothing that somebody holds. The epoch moves on, in case a lease ran out under somebody who still works.
 WITH wanted AS (
-    SELECT id
+    SELECT id, lease_owner AS lost_by, attempt_count AS lost_attempt
       FROM ingestion
      WHERE CASE WHEN %(ids)s::uuid[] IS NULL THEN status = 'failed' ELSE id = ANY(%(ids)s::uuid[]) END
        AND (%(code)s::text IS NULL OR error_code = %(code)s)
@@ -16,8 +16,16 @@ WITH wanted AS (
            message_id = NULL, message_receipt_handle = NULL, rung_at = now()
       FROM wanted
      WHERE ingestion.id = wanted.id
-    RETURNING ingestion.*
+    RETURNING ingestion.*, wanted.lost_by, wanted.lost_attempt
+), told AS (
+    -- An owner that is still named let its lease run out: that attempt died without a word.
+    INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source, detail)
+    SELECT event.type, event.status, id, document_id, case_id, batch_id, event.attempt, event.source, event.detail
+      FROM reopened,
+           LATERAL (VALUES (1, 'LEASE_LOST', 'ERROR', lost_attempt, lost_by, '{}'::jsonb),
+                           (2, 'INGESTION_QUEUED', 'SUCCESS', NULL, %(source)s::text, '{"again": true}'))
+                   AS event (number, type, status, attempt, source, detail)
+     WHERE event.source IS NOT NULL
+     ORDER BY id, event.number
 )
-INSERT INTO status_event (event_type, ingestion_id, document_id, case_id, batch_id, source, detail)
-SELECT 'INGESTION_QUEUED', id, document_id, case_id, batch_id, %(source)s, '{"again": true}'::jsonb FROM reopened
-RETURNING ingestion_id;
+SELECT id AS ingestion_id FROM reopened;
