@@ -41,6 +41,7 @@ def bench(
         "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
     }
+    figures["load_before"] = round(os.getloadavg()[0], 1)
     for benchmark in only or list(Benchmark):
         console.rule(benchmark.value, align="left")
         figures |= MEASURES[benchmark](quick=quick)

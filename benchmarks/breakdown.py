@@ -58,4 +58,6 @@ def _show_cpu(stack: BenchStack, carried: Carried) -> None:
     rows = [[name, f"{seconds:.1f}", f"{seconds / count * 1000:.1f}"] for name, seconds in cpu if seconds >= 0.05]
     total = sum(seconds for _, seconds in cpu)
     rows.append(["together", f"{total:.1f}", f"{total / count * 1000:.1f}"])
+    foreign = stack.processes.foreign_cpu_seconds()
+    rows.append(["everything else on the machine", f"{foreign:.1f}", ""])
     show_table("CPU time by process", ["", "s", "ms each"], rows)

@@ -37,12 +37,15 @@ class ProcessWatch:
         self._seen: dict[tuple[int, float], Seen] = {}
         self._postgres_before = 0.0
         self._postgres_seconds = 0.0
+        self._machine_before = 0.0
+        self._machine_seconds = 0.0
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Start anew, and look until the body ends."""
         self._seen.clear()
         self._postgres_before = self._postgres_cpu()
+        self._machine_before = _machine_cpu()
         self._look(first=True)
         ended = threading.Event()
         watcher = threading.Thread(target=self._look_until, args=(ended,), name="process-watch")
@@ -53,12 +56,17 @@ class ProcessWatch:
             ended.set()
             watcher.join()
             self._postgres_seconds = self._postgres_cpu() - self._postgres_before
+            self._machine_seconds = _machine_cpu() - self._machine_before
 
     def cpu_seconds(self) -> dict[str, float]:
         total: dict[str, float] = defaultdict(float)
         for seen in self._seen.values():
             total[seen.role] += seen.cpu_seconds - seen.cpu_before
         return {**total, "PostgreSQL": self._postgres_seconds}
+
+    def foreign_cpu_seconds(self) -> float:
+        """Of everything on the machine that is not the stack: the benchmark itself, and whoever else disturbs it."""
+        return max(0.0, self._machine_seconds - sum(self.cpu_seconds().values()))
 
     def peak_megabytes(self) -> dict[str, list[float]]:
         """Of each process, by role, the largest first."""
@@ -122,6 +130,11 @@ def _below(process: psutil.Process, depth: int) -> Iterator[tuple[psutil.Process
             continue
         yield child, _DEPTHS[depth]
         yield from _below(child, depth + 1)
+
+
+def _machine_cpu() -> float:
+    times = psutil.cpu_times()
+    return float(sum(times) - times.idle - times.iowait - times.guest - times.guest_nice)
 
 
 def _peak_bytes(pid: int) -> int:

@@ -34,6 +34,16 @@ mutation Launch($parameters: ExecutionParams!) {
 """
 
 
+REEXECUTE = """
+mutation Reexecute($parameters: ReexecutionParams!) {
+  launchRunReexecution(reexecutionParams: $parameters) {
+    __typename
+    ... on PythonError { message }
+  }
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def ids(running: RunningOrcha, samples: list[Sample]) -> list[str]:
     """The samples, submitted and finished."""
@@ -136,6 +146,34 @@ def test_an_operator_materializes_one_asset_of_one_ingestion_again(running: Runn
     assert after["status"] == "completed"
     assert after["structured_data"] == before["structured_data"]
     assert _stages_since_last_start(after) == ["quality_verdict"]
+
+
+def test_re_executing_a_failed_run_redoes_only_what_failed(running: RunningOrcha, ids: list[str], damaged: str) -> None:
+    """As the UI's button does; what was done before is shown as done."""
+    (failed,) = [run for run in running.runs() if run["tags"].get("orcha/ingestions") == str(len(ids))]
+    before = {one: len(running.orcha("show", one)["events"]) for one in ids}
+    launched = running.graphql(REEXECUTE, parameters={"parentRunId": failed["runId"], "strategy": "FROM_FAILURE"})
+    assert launched["launchRunReexecution"]["__typename"] == "LaunchRunSuccess", launched
+    wait_until(
+        lambda: len(running.orcha("show", damaged)["events"]) > before[damaged] + 1,
+        seconds=60,
+        what="the damaged document was tried again",
+    )
+    running.wait_for_runs()
+    assert [one for one in ids if len(running.orcha("show", one)["events"]) != before[one]] == [damaged]
+    test_dagster_shows_red_where_an_ingestion_failed_and_green_elsewhere(running, ids, damaged)
+
+
+def test_what_failed_is_done_again_from_the_shell(running: RunningOrcha, damaged: str) -> None:
+    assert running.orcha("retry", "--code", "DOCUMENT_DAMAGED") == {"asked_again": [damaged], "left_out": []}
+    (view,) = running.wait_for_results([damaged])
+    assert (view["status"], view["error_code"], view["attempt_count"]) == ("failed", "DOCUMENT_DAMAGED", 1)
+
+
+def test_what_is_finished_cannot_be_cancelled_and_the_shell_says_so(running: RunningOrcha, ids: list[str]) -> None:
+    refused = run_orcha(running.home, "cancel", ids[0])
+    assert refused.returncode == 1
+    assert f"{ids[0]}: it is completed" in refused.stderr
 
 
 def test_messages_that_name_nothing_to_do_are_dropped_and_start_nothing(running: RunningOrcha, ids: list[str]) -> None:
