@@ -557,14 +557,14 @@ def test_what_somebody_is_changing_right_now_is_busy_and_not_waited_for(
 @pytest.mark.parametrize(
     "change",
     [
-        lambda ledger, leases, ids: ledger.renew(leases, lease_seconds=LEASE_SECONDS),
-        lambda ledger, leases, ids: ledger.renew_claims(["worker"], lease_seconds=LEASE_SECONDS),
-        lambda ledger, leases, ids: ledger.take_over(
+        lambda ledger, leases, _ids: ledger.renew(leases, lease_seconds=LEASE_SECONDS),
+        lambda ledger, _leases, _ids: ledger.renew_claims(["worker"], lease_seconds=LEASE_SECONDS),
+        lambda ledger, _leases, ids: ledger.take_over(
             ids, claim_owner="worker", owner="run", lease_seconds=LEASE_SECONDS
         ),
-        lambda ledger, leases, ids: ledger.record_rung(ids),
-        lambda ledger, leases, ids: ledger.abandon(["worker"], attempt_counts=True),
-        lambda ledger, leases, ids: ledger.cancel(ids, source="person"),
+        lambda ledger, _leases, ids: ledger.record_rung(ids),
+        lambda ledger, _leases, _ids: ledger.abandon(["worker"], attempt_counts=True),
+        lambda ledger, _leases, ids: ledger.cancel(ids, source="person"),
     ],
     ids=["renew", "renew_claims", "take_over", "record_rung", "abandon", "cancel"],
 )

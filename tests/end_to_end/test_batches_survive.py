@@ -17,6 +17,7 @@ FAST_RECOVERY = {
     "ORCHA_RETRY_DELAY_SECONDS": "1",
     "ORCHA_MAX_CONCURRENT_RUNS": "3",
 }
+TERMINATE = "mutation Terminate($run: String!) { terminateRun(runId: $run) { __typename } }"
 RECORDED = ("-m", "tests.end_to_end.recorded_orcha")
 
 
@@ -116,6 +117,26 @@ def attempts_until_read(events: list[dict[str, Any]]) -> int:
         if event["event_type"] == "STAGE_FINISHED" and event["detail"]["stage"] == "transcription":
             break
     return started
+
+
+@pytest.mark.timeout(300)
+def test_a_run_that_a_person_cancels_finishes_what_it_began_and_gives_the_rest_to_another(
+    home: Path, tmp_path: Path
+) -> None:
+    running = RunningOrcha(home, *RECORDED, ORCHA_IO_CONCURRENCY="2", **{**FAST_RECOVERY, "ORCHA_LEASE_SECONDS": "300"})
+    try:
+        ids = running.submit(write_documents(tmp_path, 30))
+        wait_until(lambda: count_calls(running), seconds=60, what="documents are being read")
+        run = next(run for run in running.runs() if run["status"] == "STARTED")
+        running.graphql(TERMINATE, run=run["runId"])
+        # Long before a lease of five minutes could run out.
+        views = running.wait_for_results(ids, seconds=60)
+        assert {(view["status"], view["attempt_count"]) for view in views} == {("completed", 1)}
+        assert set(count_calls(running).values()) == {1}
+        statuses = Counter(run["status"] for run in running.wait_for_runs())
+        assert (statuses["CANCELED"], statuses["FAILURE"]) == (1, 0)
+    finally:
+        running.stop()
 
 
 @pytest.mark.timeout(400)
