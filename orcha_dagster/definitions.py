@@ -48,6 +48,7 @@ def build_definitions(settings: Settings, *, providers: type[ProvidersResource] 
             ),
             "pace": PaceResource(
                 max_in_flight=settings.max_in_flight,
+                max_concurrent_runs=settings.max_concurrent_runs,
                 ingestions_per_run=settings.ingestions_per_run,
                 lease_seconds=settings.lease_seconds,
                 max_attempts=settings.max_attempts,

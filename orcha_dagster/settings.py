@@ -70,7 +70,9 @@ class Settings(BaseSettings):
         2, description="Shortest time between two looks at the queue."
     )
     io_concurrency: Annotated[int, Field(ge=1, le=1000)] = Field(
-        32, description="Ingestions that a run works on at the same time."
+        # A full run of 100 is worked off in four full waves; with 32 the fourth would be nearly empty.
+        25,
+        description="Ingestions that a run works on at the same time.",
     )
     stage_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
         900, description="An ingestion is given up for this attempt when nothing has moved in its stage for so long."

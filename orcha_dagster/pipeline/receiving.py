@@ -20,14 +20,18 @@ def claim_from_queue(
     *,
     owner: str,
     max_in_flight: int,
+    least: int = 1,
     most: int,
     lease_seconds: float,
     max_attempts: int,
     wait_seconds: int = 1,
 ) -> list[Lease]:
-    """Receive no more than there is room for and claim it. What waits, waits in the queue."""
+    """Receive no more than there is room for and claim it; nothing for less room than `least`.
+
+    What waits, waits in the queue.
+    """
     room = min(max_in_flight - ledger.count_live_leases(), most)
-    if room <= 0:
+    if room < min(least, max_in_flight, most):
         return []
     messages = _reject_malformed(queue.receive(room, wait_seconds=wait_seconds), ledger, queue)
     if not messages:

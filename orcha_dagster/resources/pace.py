@@ -8,6 +8,7 @@ from orcha_dagster.pipeline.ingestion_line import LineSettings
 
 class PaceResource(dg.ConfigurableResource[None]):
     max_in_flight: int
+    max_concurrent_runs: int
     ingestions_per_run: int
     lease_seconds: float
     max_attempts: int

@@ -10,7 +10,7 @@ from orcha_dagster.pipeline.receiving import claim_from_queue
 from orcha_dagster.resources.ledger import LedgerResource
 from orcha_dagster.resources.pace import PaceResource
 from orcha_dagster.resources.queue import QueueResource
-from orcha_dagster.run_tags import CLAIM_TAG, INGEST_JOB
+from orcha_dagster.run_tags import CLAIM_TAG, INGEST_JOB, find_claim_owner
 from orcha_dagster.sensors.run_groups import RunGroup, group_leases, order_partitions
 
 _MOST_PER_TICK = 400  # a tick stays short whatever the queue holds
@@ -29,12 +29,16 @@ def build_ingestion_queue(*, poll_seconds: int) -> dg.SensorDefinition:
     ) -> dg.SensorResult | dg.SkipReason:
         owner = f"tick:{uuid4().hex[:12]}"
         with ledger.open_ledger() as open_ledger:
-            open_ledger.renew_claims(list_waiting_claims(context.instance), lease_seconds=pace.lease_seconds)
+            # Until a run starts, nobody else keeps its leases alive.
+            unfinished = list_unfinished_runs(context.instance)
+            open_ledger.renew_claims([run.tags[CLAIM_TAG] for run in unfinished], lease_seconds=pace.lease_seconds)
             leases = claim_from_queue(
                 open_ledger,
                 queue.get_queue(),
                 owner=owner,
                 max_in_flight=pace.max_in_flight,
+                # A run that must wait for its place may as well be full: its start costs the same.
+                least=pace.ingestions_per_run if len(unfinished) >= pace.max_concurrent_runs else 1,
                 most=_MOST_PER_TICK,
                 lease_seconds=pace.lease_seconds,
                 max_attempts=pace.max_attempts,
@@ -51,12 +55,12 @@ def build_ingestion_queue(*, poll_seconds: int) -> dg.SensorDefinition:
     return ingestion_queue
 
 
-def list_waiting_claims(instance: dg.DagsterInstance) -> list[str]:
-    """The claims of runs that have not ended. Until such a run starts, nobody else keeps its leases alive."""
+def list_unfinished_runs(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
+    """The runs that carry a claim of ours and have not ended."""
     statuses = [dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED]
     statuses += [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
     runs = instance.get_runs(dg.RunsFilter(job_name=INGEST_JOB, statuses=statuses))
-    return sorted({run.tags[CLAIM_TAG] for run in runs if CLAIM_TAG in run.tags})
+    return [run for run in runs if find_claim_owner(run) is not None]
 
 
 def hold_for_runs(ledger: IngestionLedger, groups: Sequence[RunGroup], *, tick: str, lease_seconds: float) -> None:

@@ -11,7 +11,8 @@ from orcha_dagster.domain.errors import StorageUnavailable
 from orcha_dagster.domain.ingestions import Claim, IngestionStatus, Lease, NotClaimable
 from orcha_dagster.domain.messages import Message
 from orcha_dagster.pipeline.receiving import claim_from_queue, ring_silent
-from tests.fake_storage import FakeClock, FakeLedger, FakeQueue
+from orcha_dagster.pipeline.submitting import submit_document
+from tests.fake_storage import FakeClock, FakeLedger, FakeObjectStore, FakeQueue
 
 LEASE_SECONDS = 60.0
 
@@ -254,3 +255,21 @@ def test_a_sweep_with_nothing_to_do_sends_nothing(desk: Desk) -> None:
     desk.add()
     assert ring_silent(desk.ledger, desk.queue, stale_after_seconds=500, limit=10) == []
     assert "send" not in desk.queue.calls
+
+
+def test_nothing_is_received_while_there_is_less_room_than_is_worth_it() -> None:
+    clock = FakeClock()
+    ledger, queue, objects = FakeLedger(clock), FakeQueue(clock, visibility_seconds=60), FakeObjectStore()
+    for _ in range(5):
+        submit_document("a.pdf", b"%PDF", case_id=0, batch_id=0, objects=objects, ledger=ledger, queue=queue)
+
+    def claim(*, least: int) -> int:
+        claimed = claim_from_queue(
+            ledger, queue, owner="t", max_in_flight=5, least=least, most=3, lease_seconds=60, max_attempts=3
+        )
+        return len(claimed)
+
+    assert claim(least=3) == 3
+    assert claim(least=3) == 0
+    assert claim(least=2) == 2
+    assert claim(least=0) == 0
