@@ -20,6 +20,16 @@ from orcha_dagster.stack.postgres_server import PostgresServer
 from orcha_dagster.stack.queue_server import CREDENTIALS, QueueServer
 
 _TEMPLATE = "orcha_template"
+_SLOW_FOLDER = "end_to_end"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """For several workers: the longest tests first, each by itself; modules whose tests share something stay whole."""
+    items.sort(key=lambda item: _SLOW_FOLDER not in item.path.parts)
+    for item in items:
+        has_own_stack = _SLOW_FOLDER in item.path.parts and "running" not in getattr(item, "fixturenames", ())
+        if not has_own_stack:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")

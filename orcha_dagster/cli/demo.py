@@ -73,8 +73,8 @@ def _running_stack() -> Iterator[None]:
         unless_chosen=_RECOVERING_SOON,
     )
     try:
-        addresses = stack.start()
-        console.print(f"The Dagster UI, as long as the demo runs: [bold]{addresses.ui_url}[/]\n")
+        stack.start()
+        console.print(f"The Dagster UI, as long as the demo runs: [bold]{stack.ui_url}[/]\n")
         with stack.watched():
             yield
             stack.wait_for_runs(seconds=_LAST_RECORDS_SECONDS)

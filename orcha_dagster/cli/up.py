@@ -27,12 +27,12 @@ def run_in_foreground(settings: Settings, *, definitions: str = DEFINITIONS) -> 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stack.request_stop())
     try:
-        addresses = stack.start()
+        stack.start()
     except StopRequested:
         console.print("Everything has stopped.")
         return
     try:
-        console.print(f"\n[bold green]Orcha is up.[/] The Dagster UI: [bold]{addresses.ui_url}[/]")
+        console.print(f"\n[bold green]Orcha is up.[/] The Dagster UI: [bold]{stack.ui_url}[/]")
         console.print("Hand over documents with `orcha submit FILE`. Ctrl-C stops everything; the data stays.\n")
         stack.wait()
     finally:

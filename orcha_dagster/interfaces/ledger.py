@@ -38,7 +38,8 @@ class IngestionLedger(ABC):
 
     @abstractmethod
     def claim(self, messages: Sequence[Message], *, owner: str, lease_seconds: float, max_attempts: int) -> list[Claim]:
-        """Claim what the messages name, in one statement; one Claim per message, in their order.
+        """Claim what the messages name, in one statement; one Claim per ingestion, in the order of
+        the messages: two that name the same one are one claim.
 
         An ingestion that already had all its attempts (each claim is one, a crash included) is failed instead, with
         ATTEMPTS_EXHAUSTED, and reported as FINISHED. A redelivery of the message the owner holds refreshes its receipt

@@ -16,7 +16,6 @@ class StackAddresses:
     database_url: str
     dagster_database_url: str
     queue_url: str
-    ui_url: str
     code_server_port: int
 
 

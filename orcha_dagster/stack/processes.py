@@ -26,6 +26,10 @@ class StopRequested(Exception):
     """Somebody asked for a stop while something was still starting."""
 
 
+class PortTaken(ConfigurationError):
+    """It ended because somebody else has its port."""
+
+
 class ManagedProcess:
     """One child with a log file. `probe` answers whether it is ready to serve; it must return within a second or so."""
 
@@ -126,7 +130,8 @@ class ManagedProcess:
 
     def _failed(self, what: str) -> ConfigurationError:
         lines = last_lines(self.log)
-        return ConfigurationError(
+        taken = self._port is not None and not self.is_running() and not _can_listen(self._port)
+        return (PortTaken if taken else ConfigurationError)(
             f"The {self.name} {what}." + (f" Its last lines:\n{lines}\n" if lines else ""),
             remedy=f"Read {self.log}.",
         )

@@ -15,7 +15,7 @@ from orcha_dagster.stack.addresses import StackAddresses, dagster_environment, o
 from orcha_dagster.stack.dagster_processes import DEFINITIONS, CodeServer, Daemon, WebServer
 from orcha_dagster.stack.home import OrchaHome
 from orcha_dagster.stack.postgres_server import PostgresServer, find_binaries
-from orcha_dagster.stack.processes import StopRequested, end_leftovers, free_port
+from orcha_dagster.stack.processes import PortTaken, StopRequested, end_leftovers, free_port
 from orcha_dagster.stack.queue_server import QueueServer
 from orcha_dagster.stack.unfinished_runs import wait_for_runs
 
@@ -90,6 +90,11 @@ class Stack:
             self._home.stack_env.unlink(missing_ok=True)
             self._home.release_lock()
 
+    @property
+    def ui_url(self) -> str:
+        """Known when everything is ready."""
+        return f"http://127.0.0.1:{self._ui_port}"
+
     def request_stop(self) -> None:
         """Make `wait` return, or a `start` that is under way raise StopRequested. For signal handlers."""
         self._stop_requested.set()
@@ -137,17 +142,15 @@ class Stack:
         database_url, dagster_database_url = self._start_database()
         queue_url = self._start_queue()
         self._migrate(database_url)
+        code_server_port = free_port(self._home.port_in(_CODE_SERVER_PORTS))
         addresses = StackAddresses(
             database_url=database_url,
             dagster_database_url=dagster_database_url,
             queue_url=queue_url,
-            ui_url=f"http://127.0.0.1:{self._choose_ui_port()}",
-            code_server_port=free_port(self._home.port_in(_CODE_SERVER_PORTS)),
+            code_server_port=code_server_port,
         )
         variables = orcha_variables(self._home, addresses, self._environment.get("ORCHA_OBJECT_STORE"))
-        self._start_dagster(
-            dagster_environment(self._environment, variables, self._project), addresses.code_server_port
-        )
+        self._start_dagster(dagster_environment(self._environment, variables, self._project), code_server_port)
         write_stack_env(self._home, variables)
         return addresses
 
@@ -161,30 +164,47 @@ class Stack:
         if not self._embedded_database:
             return self._given("ORCHA_DATABASE_URL"), self._given("ORCHA_DAGSTER_DATABASE_URL")
         server = PostgresServer(self._home)
-        self._start_services(server)
+        self._start_service(server)
         return server.ensure_database("orcha"), server.ensure_database("dagster")
 
     def _start_queue(self) -> str:
         if not self._embedded_queue:
             return self._given("ORCHA_QUEUE_URL")
         server = QueueServer(self._home)
-        self._start_services(server)
+        self._start_service(server)
         return server.ensure_queue()
 
     def _start_dagster(self, environment: dict[str, str], code_server_port: int) -> None:
         """The code server first: the other two would otherwise begin with a location that cannot be reached."""
         home, project = self._home, self._project
-        self._start_services(CodeServer(environment, home, project, code_server_port, self._definitions))
-        self._start_services(Daemon(environment, home, project), WebServer(environment, home, project, self._ui_port))
+        self._start_service(CodeServer(environment, home, project, code_server_port, self._definitions))
+        daemon = Daemon(environment, home, project)
+        self._begin(daemon)  # together with the web server, since each spends seconds on imports
+        self._start_web_server(environment)
+        self._wait_ready(daemon)
 
-    def _start_services(self, *services: Service) -> None:
-        """At the same time, since each spends seconds on imports."""
-        for service in services:
-            self._started.append(service)
-            service.start()
-        for service in services:
-            service.wait_ready(self._stop_requested)
-            self._say(f"The {service.name} is ready.")
+    def _start_web_server(self, environment: dict[str, str]) -> None:
+        """Another stack that starts now may take the port after we found it free; then it is the next one."""
+        while True:
+            self._choose_ui_port()
+            server = WebServer(environment, self._home, self._project, self._ui_port)
+            try:
+                return self._start_service(server)
+            except PortTaken:
+                server.stop()
+                self._started.remove(server)
+
+    def _start_service(self, service: Service) -> None:
+        self._begin(service)
+        self._wait_ready(service)
+
+    def _begin(self, service: Service) -> None:
+        self._started.append(service)
+        service.start()
+
+    def _wait_ready(self, service: Service) -> None:
+        service.wait_ready(self._stop_requested)
+        self._say(f"The {service.name} is ready.")
 
     def _restart(self, service: Service) -> None:
         restarts = self._restarts[service.name]
@@ -209,12 +229,11 @@ class Stack:
             return
         self._say(f"The {service.name} is ready again.")
 
-    def _choose_ui_port(self) -> int:
+    def _choose_ui_port(self) -> None:
         port = free_port(self._ui_port)
         if port != self._ui_port:
             self._say(f"Port {self._ui_port} is taken; the UI is on {port}.")
             self._ui_port = port
-        return port
 
     def _given(self, name: str) -> str:
         value = self._environment.get(name)

@@ -13,6 +13,7 @@ import pytest
 
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
 from orcha_dagster.cli.main import run
+from orcha_dagster.cli.screen import console
 from orcha_dagster.domain.documents import Document
 
 
@@ -40,6 +41,7 @@ class Orcha:
         self.ledger = PostgresLedger(database_url)
         self._sqs, self._url, self._database_url = sqs, queue_url, database_url
         self._monkeypatch, self._capsys = monkeypatch, capsys
+        monkeypatch.setattr(console, "width", 160)
         monkeypatch.setenv("ORCHA_QUEUE_URL", queue_url)
         monkeypatch.setenv("ORCHA_DATABASE_URL", database_url)
 

@@ -15,7 +15,7 @@ import pytest
 
 from orcha_dagster.domain.errors import ConfigurationError
 from orcha_dagster.stack.home import OrchaHome
-from orcha_dagster.stack.processes import HOME_MARK, ManagedProcess, StopRequested, end_leftovers, free_port
+from orcha_dagster.stack.processes import HOME_MARK, ManagedProcess, PortTaken, StopRequested, end_leftovers, free_port
 
 SLEEP = "import time; time.sleep(60)"
 # Ignores the polite request, and so does its child.
@@ -139,3 +139,20 @@ def test_a_taken_port_gives_the_next_free_one() -> None:
 
 def is_alive(process: psutil.Process) -> bool:
     return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+
+
+def test_a_server_whose_port_somebody_took_meanwhile_says_so(managed: Callable[..., ManagedProcess]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        late = managed(f"import socket; socket.create_server(('127.0.0.1', {port}))", port=port)
+        late.start()
+        with pytest.raises(PortTaken):
+            late.wait_ready()
+
+
+def test_a_server_that_ends_for_another_reason_does_not_blame_its_port(managed: Callable[..., ManagedProcess]) -> None:
+    broken = managed("raise SystemExit(1)", port=free_port())
+    broken.start()
+    with pytest.raises(ConfigurationError) as error:
+        broken.wait_ready()
+    assert not isinstance(error.value, PortTaken)

@@ -109,7 +109,7 @@ def test_it_starts_serves_on_loopback_restarts_what_dies_and_leaves_nothing_behi
 
     assert migrated == [addresses.database_url]
     assert dotenv_values(home.stack_env)["ORCHA_QUEUE_URL"] == addresses.queue_url
-    assert answers_http(int(addresses.ui_url.rpartition(":")[2]), "/server_info")
+    assert answers_http(int(stack.ui_url.rpartition(":")[2]), "/server_info")
     sockets = [s for process in processes_of(home) for s in process.net_connections(kind="inet")]
     listening = {s.laddr.ip for s in sockets if s.status == psutil.CONN_LISTEN}
     assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"}
