@@ -122,7 +122,7 @@ def test_other_commands_read_back_what_the_stack_wrote(home: OrchaHome) -> None:
 
 
 def test_addresses_of_the_stack_win_over_what_was_passed(home: OrchaHome, tmp_path: Path) -> None:
-    addresses = StackAddresses("db", "dagster", "queue", "ui", 4000)
+    addresses = StackAddresses("db", "dagster", "queue", 4000)
     passed = {"ORCHA_DATABASE_URL": "old", "PGPORT": "6000", "no_proxy": "example.org", "KEY": "kept"}
     environment = dagster_environment(passed, orcha_variables(home, addresses, None), tmp_path)
     assert environment["ORCHA_DATABASE_URL"] == "db"
