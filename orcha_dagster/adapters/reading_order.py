@@ -1,81 +1,91 @@
-"""Pieces of text on a page put into the order people read them: rows from the top, each from the left."""
+"""Words put into lines, and lines into the order people read them. What stands apart is found in `page_blocks`."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from statistics import median
-from typing import NamedTuple
 
-from orcha_dagster.domain.transcriptions import Box, Line
+from orcha_dagster.adapters.page_blocks import Cell, Row, find_blocks, group_rows
+from orcha_dagster.domain.transcriptions import Box, Line, Word
 
 # In line heights. Words stand 0.2 to 0.4 apart, the columns of a table seldom less than 0.8.
-WORD_GAP = 0.12
 COLUMN_GAP = 0.75
 
 
-class Glyph(NamedTuple):
-    text: str
-    box: Box
+def lay_out(words: Sequence[Word], *, aspect: float, slope: float = 0.0) -> tuple[Line, ...]:
+    """Join words into lines and put these into reading order: one phrase is one line, a table row is several.
 
-
-def join_glyphs(glyphs: Sequence[Glyph], *, aspect: float) -> tuple[Line, ...]:
-    """Join characters into lines: one phrase is one line, the cells of a table row are several.
-
-    `aspect` is the page's width by its height, because boxes measure each side from 0 to 1.
+    `aspect` is the page's width by its height, because boxes measure each side from 0 to 1. `slope` is how far rows
+    fall from the left edge of the page to the right, as boxes measure.
     """
-    lines: list[Line] = []
-    for row in _rows(glyphs, slope=0.0):
-        phrase: list[Glyph] = []
-        for glyph in row:
-            if phrase and _gap(phrase[-1], glyph, aspect) > COLUMN_GAP:
-                lines.append(_to_line(phrase, aspect))
-                phrase = []
-            phrase.append(glyph)
-        lines.append(_to_line(phrase, aspect))
-    return tuple(lines)
+    phrases: list[Row] = []
+    for row in group_rows([_cell(word.box, index, aspect, slope, True) for index, word in enumerate(words)]):
+        phrases += _phrases(row)
+    cells = [_join(phrase, index, words) for index, phrase in enumerate(phrases)]
+    return tuple(
+        _to_line([words[member.phrase] for member in phrases[cell.phrase]], number)
+        for number, block in enumerate(find_blocks(cells))
+        for row in block
+        for cell in row
+    )
 
 
-def sort_lines(lines: Sequence[Line], *, slope: float) -> tuple[Line, ...]:
-    """Sort lines into reading order on a page whose rows fall by `slope` (in box units) from left to right."""
-    by_place = {id(line.box): line for line in lines}
-    rows = _rows([Glyph("", line.box) for line in lines], slope=slope)
-    return tuple(by_place[id(glyph.box)] for row in rows for glyph in row)
+def order_lines(lines: Sequence[Line], *, aspect: float, slope: float) -> tuple[Line, ...]:
+    """Put lines into reading order and number their blocks, for readers that give whole lines."""
+    cells = [_cell(line.box, index, aspect, slope, _is_label(line.text)) for index, line in enumerate(lines)]
+    return tuple(
+        lines[cell.phrase].model_copy(update={"block": number})
+        for number, block in enumerate(find_blocks(cells))
+        for row in block
+        for cell in row
+    )
 
 
-def _rows(glyphs: Sequence[Glyph], *, slope: float) -> list[list[Glyph]]:
-    """Group into rows those whose middles lie within half a line height of the row's."""
+def _cell(box: Box, index: int, aspect: float, slope: float, is_label: bool) -> Cell:
+    """A box in units of the page's height, moved up by as much as its row has fallen until there."""
+    left, right = box.left, box.right
+    fall = slope * (left + right) / 2
+    # A leaning line's box is taller than the line. The rest of it is what counts, but never less than a sliver.
+    spare = min(abs(slope) * (right - left), 0.7 * (box.bottom - box.top)) / 2
+    return Cell(left * aspect, right * aspect, box.top - fall + spare, box.bottom - fall - spare, index, is_label)
 
-    def middle(glyph: Glyph) -> float:
-        return (glyph.box.top + glyph.box.bottom) / 2 - slope * (glyph.box.left + glyph.box.right) / 2
 
-    rows: list[list[Glyph]] = []
-    for glyph in sorted(glyphs, key=middle):
-        row = rows[-1] if rows else []
-        height = median(member.box.bottom - member.box.top for member in row[-9:]) if row else 0.0
-        # Against the first of the row, so that a chain of small steps cannot swallow the next row.
-        if row and middle(glyph) - middle(row[0]) <= height / 2:
-            row.append(glyph)
+def _phrases(row: Row) -> list[Row]:
+    """A row cut where its words stand too far apart to be one phrase."""
+    phrases = [[row[0]]]
+    for cell in row[1:]:
+        before = phrases[-1][-1]
+        height = max(before.bottom - before.top, cell.bottom - cell.top)
+        if cell.left - before.right > COLUMN_GAP * height:
+            phrases.append([cell])
         else:
-            rows.append([glyph])
-    return [sorted(row, key=lambda glyph: glyph.box.left) for row in rows]
+            phrases[-1].append(cell)
+    return phrases
 
 
-def _gap(before: Glyph, after: Glyph, aspect: float) -> float:
-    """The space between two neighbours in line heights."""
-    height = max(before.box.bottom - before.box.top, after.box.bottom - after.box.top, 1e-6)
-    return (after.box.left - before.box.right) * aspect / height
+def _join(phrase: Row, index: int, words: Sequence[Word]) -> Cell:
+    return Cell(
+        min(cell.left for cell in phrase),
+        max(cell.right for cell in phrase),
+        min(cell.top for cell in phrase),
+        max(cell.bottom for cell in phrase),
+        index,
+        _is_label("".join(words[cell.phrase].text for cell in phrase)),
+    )
 
 
-def _to_line(phrase: Sequence[Glyph], aspect: float) -> Line:
-    text = phrase[0].text
-    for before, after in pairwise(phrase):
-        text += (" " if _gap(before, after, aspect) > WORD_GAP else "") + after.text
-    return Line(text=text, box=_union([glyph.box for glyph in phrase]), confidence=1.0)
+def _is_label(text: str) -> bool:
+    return sum(map(str.isalpha, text)) > sum(map(str.isdigit, text))
 
 
-def _union(boxes: Sequence[Box]) -> Box:
-    return Box(
-        left=min(box.left for box in boxes),
-        top=min(box.top for box in boxes),
-        right=max(box.right for box in boxes),
-        bottom=max(box.bottom for box in boxes),
+def _to_line(words: Sequence[Word], block: int) -> Line:
+    boxes = [word.box for word in words]
+    return Line(
+        text=" ".join([word.text for word in words]),
+        box=Box(
+            left=min([box.left for box in boxes]),
+            top=min([box.top for box in boxes]),
+            right=max([box.right for box in boxes]),
+            bottom=max([box.bottom for box in boxes]),
+        ),
+        confidence=sum([word.confidence for word in words]) / len(words),
+        words=tuple(words),
+        block=block,
     )
