@@ -9,8 +9,8 @@ export PYTHON
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
-demo: .venv/runtime ## Sample documents become data, on real parts, before your eyes
-	@.venv/bin/orcha demo
+demo: .venv/runtime ## Sample documents become data, on real parts, before your eyes; CLOUD=simulated reads with Document AI
+	@.venv/bin/orcha demo $(if $(CLOUD),--cloud $(CLOUD))
 
 up: .venv/runtime ## Everything in the foreground, with the Dagster UI; Ctrl-C stops it
 	@exec .venv/bin/orcha up

@@ -1,6 +1,7 @@
 """Tools without work in them: fixed answers at once, or after a server has waited as long as a real provider would."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 import httpx2 as httpx
 
@@ -11,52 +12,76 @@ from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import Box, Line, TranscribedPage, Transcription
 from orcha_dagster.interfaces.extractor import Extractor
 from orcha_dagster.interfaces.page_preparer import PagePreparer
-from orcha_dagster.interfaces.transcriber import Transcriber
+from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits, Transcriber
 
 TRANSCRIBE_PATH, EXTRACT_PATH = "/transcribe", "/extract"
 _CALL_SECONDS = 60
 _LINE = Line(text="Total 10.00", box=Box(left=0.1, top=0.1, right=0.4, bottom=0.12), confidence=1.0)
-_TREATMENT = PageTreatment(
-    measurement=PageMeasurement(page=1, has_text_layer=False), steps=(), reason="Benchmarks look at nothing."
-)
+_ONE_PAGE = PageMeasurement(page=1, has_text_layer=False)
+_PICTURE = "image/jpeg"
 
 
 class InstantPages(PagePreparer):
     """One page per document, never treated; its picture is the document."""
 
-    async def prepare(
+    async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:  # noqa: ARG002
+        return (_ONE_PAGE,)
+
+    async def treat(
         self,
         raw: RawDocument,  # noqa: ARG002
-        content: bytes,  # noqa: ARG002
-    ) -> tuple[tuple[PageTreatment, ...], dict[int, bytes]]:
-        return (_TREATMENT,), {}
+        document: Path,  # noqa: ARG002
+        page: int,  # noqa: ARG002
+        *,
+        picture: Path,  # noqa: ARG002
+        thoroughly: bool = False,  # noqa: ARG002
+    ) -> PageTreatment:
+        return PageTreatment(measurement=_ONE_PAGE, steps=(), reason="Benchmarks look at nothing.")
 
-    async def read_text_layer(self, content: bytes, pages: Sequence[int]) -> tuple[TranscribedPage, ...]:  # noqa: ARG002
+    async def read_text_layer(
+        self,
+        raw: RawDocument,  # noqa: ARG002
+        document: Path,  # noqa: ARG002
+        pages: Sequence[int],  # noqa: ARG002
+    ) -> tuple[TranscribedPage, ...]:
         return ()
 
-    async def picture_of(self, raw: RawDocument, content: bytes, page: int) -> bytes:  # noqa: ARG002
-        return content
+    async def bundle(
+        self,
+        raw: RawDocument,  # noqa: ARG002
+        document: Path,
+        pages: Sequence[int],
+        *,
+        pictures: Mapping[int, Path],  # noqa: ARG002
+        drawn: Collection[int],  # noqa: ARG002
+        limits: BundleLimits,  # noqa: ARG002
+    ) -> Bundle:
+        return Bundle(document.read_bytes(), _PICTURE, tuple(pages))
 
-    async def pack(self, pictures: Sequence[bytes]) -> tuple[str, bytes]:
-        return "jpg", pictures[0]
+    async def pack(self, pictures: Sequence[Path], packed: Path) -> str:
+        packed.write_bytes(pictures[0].read_bytes())
+        return "jpg"
 
-    async def unpack(self, packed: bytes) -> list[bytes]:
-        return [packed]
+    async def unpack(self, packed: Path, pictures: Sequence[Path]) -> None:
+        pictures[0].write_bytes(packed.read_bytes())
 
 
 class InstantTranscriber(Transcriber):
     name = "instant"
     version = "1"
+    limits = BundleLimits(pages=1, bytes=100_000_000, takes_pdf=False)
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:  # noqa: ARG002
-        return TranscribedPage(page=page, lines=(_LINE,), source=self.name, quality_score=1.0)
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
+        return tuple(
+            TranscribedPage(page=page, lines=(_LINE,), source=self.name, quality_score=1.0) for page in bundle.pages
+        )
 
 
 class InstantExtractor(Extractor):
     name = "instant"
     version = "1"
 
-    async def extract(self, raw: RawDocument, content: bytes, transcription: Transcription) -> Extraction | None:  # noqa: ARG002
+    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:  # noqa: ARG002
         return Extraction(
             schema_name="generic",
             fields={"gross": ExtractedField(value="10.00", page=1, box=_LINE.box, text="10.00")},
@@ -73,9 +98,9 @@ class SlowTranscriber(InstantTranscriber):
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
-        await post(self._client, TRANSCRIBE_PATH, picture)
-        return await super().transcribe(picture, page=page)
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
+        await post(self._client, TRANSCRIBE_PATH, bundle.content)
+        return await super().transcribe(bundle)
 
 
 class SlowExtractor(InstantExtractor):
@@ -86,9 +111,9 @@ class SlowExtractor(InstantExtractor):
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
 
-    async def extract(self, raw: RawDocument, content: bytes, transcription: Transcription) -> Extraction | None:
+    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:
         await post(self._client, EXTRACT_PATH, transcription.text.encode())
-        return await super().extract(raw, content, transcription)
+        return await super().extract(raw, document, transcription)
 
 
 def provider_client(url: str) -> httpx.AsyncClient:

@@ -92,6 +92,12 @@ class Settings(BaseSettings):
     cpu_task_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
         120, description="Longest time one piece of work, such as reading a page, may take in such a process."
     )
+    cpu_worker_megabytes: Annotated[int, Field(ge=500, le=1_000_000)] = Field(
+        2500, description="Memory at which such a process is ended, and its document handed to a person."
+    )
+    scratch_folder: Path | None = Field(
+        None, description="Folder on this machine for the files of documents under way. Empty: the system's own."
+    )
     max_document_bytes: Annotated[int, Field(ge=1, le=2_000_000_000)] = Field(
         100_000_000, description="Larger documents are refused."
     )
@@ -104,8 +110,31 @@ class Settings(BaseSettings):
     quality_threshold: Annotated[float, Field(ge=0, le=1)] = Field(
         0.7, description="Below this reading quality a person must look."
     )
-    transcriber: Literal["auto", "rapidocr"] = Field(
-        "auto", description="Who reads pages without a text layer. auto: what is configured, else local."
+    transcriber: Literal["auto", "document-ai", "rapidocr", "recorded"] = Field(
+        "auto",
+        description="Who reads pages without a text layer. auto: Document AI when it is configured, else rapidocr.",
+    )
+    transcription_format: Literal["json", "edn"] = Field(
+        "json", description="How transcriptions are written; edn has keyword keys, for readers on the JVM."
+    )
+    document_ai_processor: str | None = Field(
+        None, description="projects/P/locations/L/processors/ID, optionally with /processorVersions/V."
+    )
+    document_ai_endpoint: str | None = Field(
+        None, description="host:port of Document AI. Empty: that of the processor's location."
+    )
+    document_ai_language_hints: str = Field("", description="Languages of the documents, such as de,en. Empty: any.")
+    document_ai_imageless: bool = Field(
+        False, description="Ask for no page pictures back: 30 pages per call instead of 15."
+    )
+    document_ai_insecure: bool = Field(
+        False, description="Without encryption and credentials; allowed for an endpoint on this machine only."
+    )
+    provider_call_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
+        120, description="Longest time one call to a provider in the network may take."
+    )
+    recordings_folder: Path | None = Field(
+        None, description="Answers of a transcriber that were recorded earlier; needed by the transcriber `recorded`."
     )
     extractor: Literal["auto", "e-invoice", "rules"] = Field(
         "auto", description="Who finds the fields. auto: e-invoice XML where there is some, else rules."

@@ -1,7 +1,8 @@
 """Fakes of the interfaces that read and extract. They take their failures in the constructor and show what happened."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from orcha_dagster.domain.documents import RawDocument
@@ -12,7 +13,7 @@ from orcha_dagster.domain.transcriptions import Box, Line, TranscribedPage, Tran
 from orcha_dagster.interfaces.cpu_pool import CpuPool
 from orcha_dagster.interfaces.extractor import Extractor
 from orcha_dagster.interfaces.page_preparer import PagePreparer
-from orcha_dagster.interfaces.transcriber import Transcriber
+from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits, Transcriber
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,32 +37,63 @@ class InlineCpuPool(CpuPool):
 
 
 class FakeTranscriber(Transcriber):
-    """Reads the same words on every picture; the failures come first, one per call."""
+    """Reads the same words on every page; the failures come first, one per call.
+
+    `confidences` tells how sure it is of a picture that holds certain words; of any other it is as sure as it says.
+    """
 
     name = "fake"
     version = "1"
 
     def __init__(
-        self, words: Sequence[str] = ("hello",), *, confidence: float = 0.9, failures: Sequence[Exception] = ()
+        self,
+        words: Sequence[str] = ("hello",),
+        *,
+        confidence: float = 0.9,
+        confidences: Mapping[str, float] | None = None,
+        failures: Sequence[Exception | None] = (),
+        pages_per_call: int = 1,
+        times_billed: int = 0,
     ) -> None:
-        self.calls: list[int] = []
+        self.calls: list[tuple[int, ...]] = []
+        self.pictures: list[str] = []
+        self.is_closed = False
+        self.limits = BundleLimits(pages=pages_per_call, bytes=1_000_000, takes_pdf=pages_per_call > 1)
         self._words = tuple(words)
         self._confidence = confidence
+        self._confidences = confidences or {}
         self._failures = list(failures)
+        self._times_billed = times_billed
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
-        self.calls.append(page)
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
+        self.calls.append(bundle.pages)
         await asyncio.sleep(0)
-        if self._failures:
-            raise self._failures.pop(0)
-        if not picture:
-            raise DocumentDamaged(f"The picture of page {page} cannot be decoded.")
+        failure = self._failures.pop(0) if self._failures else None
+        if failure is not None:
+            raise failure
+        if not bundle.content:
+            raise DocumentDamaged(f"The picture of page {bundle.pages[0]} cannot be decoded.")
+        pictures = bundle.content.split(b"\n")
+        self.pictures += [picture.decode(errors="replace") for picture in pictures]
+        return tuple(self._read(page, picture) for page, picture in zip(bundle.pages, pictures, strict=False))
+
+    async def close(self) -> None:
+        self.is_closed = True
+
+    def _read(self, page: int, picture: bytes) -> TranscribedPage:
+        sure = [value for words, value in self._confidences.items() if words.encode() in picture]
+        confidence = sure[0] if sure else self._confidence
         lines = tuple(
-            Line(text=word, box=place(0.1, 0.1 + 0.05 * index), confidence=self._confidence)
+            Line(text=word, box=place(0.1, 0.1 + 0.05 * index), confidence=confidence)
             for index, word in enumerate(self._words)
         )
-        quality = self._confidence if lines else 0.0
-        return TranscribedPage(page=page, lines=lines, source=self.name, quality_score=quality)
+        return TranscribedPage(
+            page=page,
+            lines=lines,
+            source=self.name,
+            quality_score=confidence if lines else 0.0,
+            times_billed=self._times_billed,
+        )
 
 
 class FakeExtractor(Extractor):
@@ -82,8 +114,8 @@ class FakeExtractor(Extractor):
         self._schema_name = schema_name
         self._failures = list(failures)
 
-    async def extract(self, raw: RawDocument, content: bytes, transcription: Transcription) -> Extraction | None:
-        self.calls.append((raw, len(content), transcription.text))
+    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:
+        self.calls.append((raw, document.stat().st_size, transcription.text))
         await asyncio.sleep(0)
         if self._failures:
             raise self._failures.pop(0)
@@ -113,31 +145,49 @@ def transcription_of(*rows: str, quality_score: float = 1.0) -> Transcription:
 
 
 class FakePagePreparer(PagePreparer):
-    """Prepares documents that `fake_document` wrote. The failures come first, one per call of `prepare`."""
+    """Prepares documents that `fake_document` wrote. The failures come first, one per call of `inspect`."""
 
     def __init__(self, *, max_pages: int = 50, failures: Sequence[Exception] = ()) -> None:
         self.calls: list[str] = []
         self._max_pages = max_pages
         self._failures = list(failures)
 
-    async def prepare(
-        self,
-        raw: RawDocument,
-        content: bytes,
-    ) -> tuple[tuple[PageTreatment, ...], dict[int, bytes]]:
-        self.calls.append("prepare")
+    async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:
+        self.calls.append("inspect")
         await asyncio.sleep(0)
         if self._failures:
             raise self._failures.pop(0)
-        kinds = _kinds_of(content)
+        kinds = _kinds_of(document)
         if len(kinds) > self._max_pages:
             raise DocumentTooLarge(f"The document has {len(kinds)} pages; the limit is {self._max_pages}.")
-        treatments = tuple(_treatment(page, kind) for page, kind in enumerate(kinds, start=1))
-        return treatments, {t.measurement.page: _picture(t.measurement.page, "treated") for t in treatments if t.steps}
+        return tuple(
+            PageMeasurement(
+                page=page,
+                has_text_layer=kind == "text",
+                text_layer_defect="garbled" if kind == "garbled" else None,
+            )
+            for page, kind in enumerate(kinds, start=1)
+        )
 
-    async def read_text_layer(self, content: bytes, pages: Sequence[int]) -> tuple[TranscribedPage, ...]:
+    async def treat(
+        self, raw: RawDocument, document: Path, page: int, *, picture: Path, thoroughly: bool = False
+    ) -> PageTreatment:
+        self.calls.append(f"treat {page}{' thoroughly' if thoroughly else ''}")
+        kind = _kind_of(document, page)
+        steps = ("deskewed",) if kind == "crooked" or (thoroughly and kind != "hopeless") else ()
+        if steps:
+            picture.write_bytes(_picture(page, "treated"))
+        return PageTreatment(
+            measurement=PageMeasurement(page=page, has_text_layer=False, width=100, height=100, skew_degrees=0.0),
+            steps=steps,
+            reason=kind,
+        )
+
+    async def read_text_layer(
+        self, raw: RawDocument, document: Path, pages: Sequence[int]
+    ) -> tuple[TranscribedPage, ...]:
         self.calls.append("read_text_layer")
-        assert all(_kinds_of(content)[page - 1] == "text" for page in pages)
+        assert all(_kind_of(document, page) == "text" for page in pages)
         return tuple(
             TranscribedPage(
                 page=page,
@@ -148,24 +198,44 @@ class FakePagePreparer(PagePreparer):
             for page in pages
         )
 
-    async def picture_of(self, raw: RawDocument, content: bytes, page: int) -> bytes:
-        self.calls.append("picture_of")
-        return _picture(page, _kinds_of(content)[page - 1])
+    async def bundle(
+        self,
+        raw: RawDocument,
+        document: Path,
+        pages: Sequence[int],
+        *,
+        pictures: Mapping[int, Path],
+        drawn: Collection[int],
+        limits: BundleLimits,
+    ) -> Bundle:
+        pages = tuple(pages)[: limits.pages]
+        self.calls.append(f"bundle {' '.join(map(str, pages))}")
+        contents = [
+            pictures[page].read_bytes()
+            if page in pictures
+            else _picture(page, f"{_kind_of(document, page)}{', drawn' if page in drawn else ''}")
+            for page in pages
+        ]
+        media_type = "image/jpeg" if len(pages) == 1 else "application/pdf"
+        return Bundle(b"\n".join(contents), media_type, pages)
 
-    async def pack(self, pictures: Sequence[bytes]) -> tuple[str, bytes]:
-        return "pack", b"\n".join(pictures)
+    async def pack(self, pictures: Sequence[Path], packed: Path) -> str:
+        packed.write_bytes(b"\n".join(picture.read_bytes() for picture in pictures))
+        return "pack"
 
-    async def unpack(self, packed: bytes) -> list[bytes]:
-        return packed.split(b"\n")
+    async def unpack(self, packed: Path, pictures: Sequence[Path]) -> None:
+        self.calls.append("unpack")
+        for picture, content in zip(pictures, packed.read_bytes().split(b"\n"), strict=True):
+            picture.write_bytes(content)
 
 
 def fake_document(*kinds: str) -> bytes:
-    """A document for the fake preparer, of pages that are each `text`, `scan` or `crooked`."""
+    """A document for the fake preparer, of pages that are each `text`, `garbled`, `scan`, `crooked` or `hopeless`."""
     return b"%PDF-fake " + " ".join(kinds).encode()
 
 
-def _kinds_of(content: bytes) -> list[str]:
-    head, *kinds = content.decode().split(" ")
+def _kinds_of(document: Path) -> list[str]:
+    head, *kinds = document.read_bytes().decode(errors="replace").split(" ")
     if head != "%PDF-fake" or not kinds:
         raise DocumentDamaged("The document cannot be opened.")
     if kinds == ["locked"]:
@@ -173,10 +243,8 @@ def _kinds_of(content: bytes) -> list[str]:
     return kinds
 
 
-def _treatment(page: int, kind: str) -> PageTreatment:
-    steps = ("deskewed",) if kind == "crooked" else ()
-    measurement = PageMeasurement(page=page, has_text_layer=kind == "text")
-    return PageTreatment(measurement=measurement, steps=steps, reason=kind)
+def _kind_of(document: Path, page: int) -> str:
+    return _kinds_of(document)[page - 1]
 
 
 def _picture(page: int, kind: str) -> bytes:

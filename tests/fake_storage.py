@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from uuid import UUID, uuid4
 
 from orcha_dagster.domain.documents import Document
@@ -478,6 +479,13 @@ class FakeObjectStore(ObjectStore):
     def find(self, path: str) -> bytes | None:
         with self._recorder.call("find"):
             return self._contents.get(_checked(path))
+
+    def fetch(self, path: str, file: Path) -> bool:
+        with self._recorder.call("fetch"):
+            content = self._contents.get(_checked(path))
+            if content is not None:
+                file.write_bytes(content)
+            return content is not None
 
     def delete(self, path: str) -> None:
         with self._recorder.call("delete"):

@@ -3,6 +3,7 @@
 import logging
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 
 from lxml import etree
 
@@ -30,10 +31,10 @@ class EInvoiceExtractor(Extractor):
     def __init__(self, pool: CpuPool) -> None:
         self._pool = pool
 
-    async def extract(self, raw: RawDocument, content: bytes, transcription: Transcription) -> Extraction | None:  # noqa: ARG002
+    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:  # noqa: ARG002
         if not raw.is_pdf:
             return None
-        fields = await self._pool.run(read_embedded_invoice, content)
+        fields = await self._pool.run(read_embedded_invoice, document)
         if not fields:
             return None
         return Extraction(
@@ -44,12 +45,12 @@ class EInvoiceExtractor(Extractor):
         )
 
 
-def read_embedded_invoice(content: bytes) -> dict[str, str] | None:
+def read_embedded_invoice(document: Path) -> dict[str, str] | None:
     """The fields of the XML inside a PDF, or None when there is no XML or none that can be read.
 
     Runs inside a CPU worker. An attachment that cannot be read is no reason to fail: the page still can.
     """
-    xml = _find_xml(content)
+    xml = _find_xml(document)
     return None if xml is None else read_invoice_xml(xml)
 
 
@@ -83,7 +84,7 @@ def _parse_invoice(root: etree._Element) -> dict[str, str]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _find_xml(content: bytes) -> bytes | None:
+def _find_xml(document: Path) -> bytes | None:
     # Imported here: only the workers need them, and they take a second. Their logs repeat the XML.
     import facturx
     from pypdf.errors import PyPdfError
@@ -91,7 +92,7 @@ def _find_xml(content: bytes) -> bytes | None:
     logging.getLogger("factur-x").setLevel(logging.CRITICAL)
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
-        name, xml = facturx.get_xml_from_pdf(content, check_xsd=False)
+        name, xml = facturx.get_xml_from_pdf(document.read_bytes(), check_xsd=False)
     # pypdf meets damaged objects with whatever the next operation on them raises.
     except (PyPdfError, etree.LxmlError, ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError,
             ValueError):  # fmt: skip

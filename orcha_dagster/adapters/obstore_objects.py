@@ -15,6 +15,8 @@ from obstore.store import ObjectStore as ObstoreStore
 from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
 from orcha_dagster.interfaces.object_store import ObjectStore
 
+_PIECE_BYTES = 1_000_000
+
 
 class ObstoreObjects(ObjectStore):
     """Opens at the first call. Writes are atomic: obstore writes beside and renames."""
@@ -45,6 +47,18 @@ class ObstoreObjects(ObjectStore):
                 return bytes(obstore.get(store, path).bytes())
             except (FileNotFoundError, NotFoundError):
                 return None
+
+    def fetch(self, path: str, file: Path) -> bool:
+        with _translated():
+            store = self._store
+            try:
+                pieces = obstore.get(store, path).stream(min_chunk_size=_PIECE_BYTES)
+                with file.open("wb") as target:
+                    for piece in pieces:
+                        target.write(piece)
+            except (FileNotFoundError, NotFoundError):
+                return False
+            return True
 
     def delete(self, path: str) -> None:
         with _translated():

@@ -9,8 +9,10 @@ from typing import ParamSpec, TypeVar, cast
 from orcha_dagster.adapters.cpu_worker import ERROR
 from orcha_dagster.adapters.waiting_line import WaitingLine
 from orcha_dagster.adapters.worker_process import WorkerProcess, end_all
-from orcha_dagster.domain.errors import RecoverableError, WorkerDied, WorkerTimedOut
+from orcha_dagster.domain.errors import DocumentTooDemanding, RecoverableError, WorkerDied, WorkerTimedOut
 from orcha_dagster.interfaces.cpu_pool import CpuPool
+
+_LOOK_SECONDS = 0.1  # between two looks at a worker's memory; the kernel hands out a few hundred MB in that time
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,11 +38,13 @@ class ProcessPool(CpuPool):
         *,
         task_seconds: float = 120.0,
         start_seconds: float = 300.0,  # generous: with many workers on few cores all of them start at once
+        worker_bytes: int = 2_500_000_000,
         tasks_per_worker: int = 200,  # native libraries leak; a new process is the only sure remedy
     ) -> None:
         self._line = WaitingLine(workers or os.cpu_count() or 1)
         self._task_seconds = task_seconds
         self._start_seconds = start_seconds
+        self._worker_bytes = worker_bytes
         self._tasks_per_worker = tasks_per_worker
         self._workers: set[WorkerProcess] = set()
         self._idle: list[WorkerProcess] = []
@@ -87,11 +91,20 @@ class ProcessPool(CpuPool):
             raise WorkerDied(f"A worker process did not start {name} within {self._start_seconds:g} s.") from error
 
     async def _finish(self, worker: WorkerProcess, name: str) -> tuple[int, bytearray]:
+        watching = asyncio.create_task(self._watch_memory(worker))
         try:
             async with asyncio.timeout(self._task_seconds):
                 return await worker.finish()
         except TimeoutError as error:
             raise WorkerTimedOut(f"{name} took longer than {self._task_seconds:g} s and was ended.") from error
+        finally:
+            watching.cancel()
+
+    async def _watch_memory(self, worker: WorkerProcess) -> None:
+        """From outside, because native code may give no thread of the worker its turn."""
+        while worker.resident_bytes() <= self._worker_bytes:  # noqa: ASYNC110  (the kernel sends no event)
+            await asyncio.sleep(_LOOK_SECONDS)
+        worker.kill_outgrown()
 
     def _take_worker(self) -> WorkerProcess:
         """The one used last, which is the warmest. One that died while idle costs nobody a task."""
@@ -117,7 +130,9 @@ class ProcessPool(CpuPool):
         else:  # worn out, or the pool was closed in the meantime
             worker.discard()
 
-    def _describe_death(self, worker: WorkerProcess, name: str) -> WorkerDied:
+    def _describe_death(self, worker: WorkerProcess, name: str) -> WorkerDied | DocumentTooDemanding:
+        if worker.has_outgrown:
+            return DocumentTooDemanding(f"{name} took more than {self._worker_bytes / 1e6:.0f} MB and was ended.")
         if worker not in self._workers:
             return WorkerDied(f"The pool was closed during {name}.")
         return WorkerDied(f"A worker process died during {name} ({worker.describe_end()}).")

@@ -9,6 +9,8 @@ import time
 from collections.abc import Collection, Iterator
 from multiprocessing import resource_tracker
 
+import psutil
+
 from orcha_dagster.adapters.cpu_worker import HEADER, STARTED, TASK, serve
 
 # A fork of a process with threads may deadlock.
@@ -25,6 +27,7 @@ class WorkerProcess:
 
     def __init__(self) -> None:
         self.tasks_begun = 0
+        self.has_outgrown = False
         self._socket, theirs = socket.socketpair()
         self._socket.setblocking(False)
         self._process = _CONTEXT.Process(target=serve, args=(theirs,), name="cpu-worker", daemon=True)
@@ -48,6 +51,18 @@ class WorkerProcess:
     async def finish(self) -> tuple[int, bytearray]:
         """RESULT or ERROR, and its pickle. Raises ConnectionError when the worker dies."""
         return await self._receive()
+
+    def kill_outgrown(self) -> None:
+        """Whoever awaits it gets a ConnectionError and can ask why."""
+        self.has_outgrown = True
+        self._process.kill()
+
+    def resident_bytes(self) -> int:
+        """Its memory at this moment; 0 when it is gone."""
+        try:
+            return int(psutil.Process(self._process.pid).memory_info().rss)
+        except psutil.Error:
+            return 0
 
     def is_alive(self) -> bool:
         return self._process.is_alive()

@@ -25,6 +25,7 @@ from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.samples.sample import Sample
 from orcha_dagster.settings import ChosenSettings, load_settings
 from orcha_dagster.stack.home import OrchaHome
+from orcha_dagster.stack.simulated_cloud import Cloud
 
 _POLL_SECONDS = 0.3
 _LAST_RECORDS_SECONDS = 20  # for the runs to end by themselves, so that the UI shows them whole next time
@@ -39,10 +40,13 @@ class DemoFailed(OrchaError):
 def demo(
     seed: Annotated[int, typer.Option(help="Another seed draws other documents.")] = 7,
     patience: Annotated[int, typer.Option(help="Seconds to wait for the results.")] = 240,
+    cloud: Annotated[
+        Cloud | None, typer.Option(help="Read with Document AI, as a server on this machine that speaks its protocol.")
+    ] = None,
 ) -> None:
     """Draw sample documents, turn them into data on real parts, and show what came out."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with _running_stack():
+    with _running_stack(cloud):
         settings = load_settings()
         samples = _draw(settings.home_folder / "samples", seed)
         ids = _submit([sample.path for sample in samples])
@@ -60,10 +64,15 @@ def demo(
 
 
 @contextmanager
-def _running_stack() -> Iterator[None]:
+def _running_stack(cloud: Cloud | None) -> Iterator[None]:
     """The stack that runs in this home, or one that lives as long as the demo."""
     settings = load_settings(ChosenSettings)
     if OrchaHome(settings.home_folder).is_in_use():
+        if cloud:
+            raise DemoFailed(
+                "Orcha is already up in this home, and reads as it was started.",
+                remedy="Stop it, and start the demo again.",
+            )
         console.print("[dim]Orcha is already up in this home; the demo uses it.[/]")
         yield
         return
@@ -71,6 +80,7 @@ def _running_stack() -> Iterator[None]:
         settings,
         say=lambda words: console.print(f"[dim]{words}[/]", soft_wrap=True),
         unless_chosen=_RECOVERING_SOON,
+        cloud=cloud,
     )
     try:
         stack.start()

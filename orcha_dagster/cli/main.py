@@ -12,6 +12,7 @@ from orcha_dagster.cli.dead_letters import dead_letters
 from orcha_dagster.cli.demo import demo
 from orcha_dagster.cli.doctor import doctor
 from orcha_dagster.cli.environment import env
+from orcha_dagster.cli.evaluate import evaluate
 from orcha_dagster.cli.migrate import migrate
 from orcha_dagster.cli.retry import retry
 from orcha_dagster.cli.screen import say_error
@@ -34,6 +35,7 @@ app = typer.Typer(
 for command in (up, demo, submit, status, show, retry, cancel, doctor, env, migrate):
     app.command()(command)
 app.add_typer(dead_letters)
+app.add_typer(evaluate)
 
 
 @app.callback()

@@ -14,7 +14,7 @@ from orcha_dagster.settings import load_settings
 def submit(
     files: Annotated[
         list[Path],
-        typer.Argument(help="PDF, PNG, JPEG, TIFF or WEBP files.", exists=True, dir_okay=False, readable=True),
+        typer.Argument(help="PDF, PNG, JPEG, TIFF, WEBP or HEIC files.", exists=True, dir_okay=False, readable=True),
     ],
     case: Annotated[int, typer.Option(min=0, help="Whose documents.")] = 0,
     batch: Annotated[int, typer.Option(min=0, help="Which delivery of them.")] = 0,

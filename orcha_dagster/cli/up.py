@@ -10,6 +10,7 @@ from orcha_dagster.settings import PROJECT_FOLDER, ChosenSettings, Settings, loa
 from orcha_dagster.stack.dagster_processes import DEFINITIONS
 from orcha_dagster.stack.home import OrchaHome
 from orcha_dagster.stack.processes import StopRequested
+from orcha_dagster.stack.simulated_cloud import Cloud, SimulatedDocumentAiServer
 from orcha_dagster.stack.supervisor import Stack
 
 
@@ -47,21 +48,24 @@ def build_stack(
     say: Callable[[str], None],
     unless_chosen: Mapping[str, str] | None = None,
     definitions: str = DEFINITIONS,
+    cloud: Cloud | None = None,
 ) -> Stack:
     """`unless_chosen`: settings for this stack that give way to what somebody chose."""
+    home, environment = OrchaHome(settings.home_folder), child_environment(settings)
+    simulated = SimulatedDocumentAiServer(environment, home) if cloud else None
+    unless_chosen = {**(unless_chosen or {}), **(simulated.settings if simulated else {})}
     defaults = {
-        f"ORCHA_{name.upper()}": value
-        for name, value in (unless_chosen or {}).items()
-        if name not in settings.model_fields_set
+        f"ORCHA_{name.upper()}": value for name, value in unless_chosen.items() if name not in settings.model_fields_set
     }
     return Stack(
-        OrchaHome(settings.home_folder),
+        home,
         PROJECT_FOLDER,
-        {**child_environment(settings), **defaults},
+        {**environment, **defaults},
         embedded_database=settings.database_url is None,
         embedded_queue=settings.queue_url is None,
         ui_port=settings.ui_port,
         say=say,
         migrate=migrate,
         definitions=definitions,
+        services=[simulated] if simulated else [],
     )

@@ -16,7 +16,9 @@ OrchaError
 │   ├── DocumentDamaged
 │   ├── DocumentEncrypted
 │   ├── DocumentTooLarge
+│   ├── DocumentTooDemanding  working on it took more memory than a worker may have
 │   ├── DocumentUnsupported
+│   ├── ProviderRefused       credentials, permission or set-up: the document itself may be fine
 │   ├── ArtifactMissing       an earlier stage left nothing to go on from
 │   └── AttemptsExhausted
 ├── LeaseLost                 somebody else owns the ingestion now: stop, write nothing
@@ -121,9 +123,19 @@ class DocumentTooLarge(PermanentError):
     remedy = "Split the document, or raise the limit (docs/configuration.md)."
 
 
+class DocumentTooDemanding(PermanentError):
+    code = "DOCUMENT_TOO_DEMANDING"
+    remedy = "Look at the document; if it is only large, raise ORCHA_CPU_WORKER_MEGABYTES and retry."
+
+
 class DocumentUnsupported(PermanentError):
     code = "DOCUMENT_UNSUPPORTED"
-    remedy = "Submit a PDF, PNG, JPEG, TIFF or WEBP."
+    remedy = "Submit a PDF, PNG, JPEG, TIFF, WEBP or HEIC."
+
+
+class ProviderRefused(PermanentError):
+    code = "PROVIDER_REFUSED"
+    remedy = "Put right what the provider names, then `orcha retry --code PROVIDER_REFUSED`."
 
 
 class ArtifactMissing(PermanentError):

@@ -1,6 +1,10 @@
 """What was read on the pages: text with its place and how sure the reader was."""
 
+from enum import StrEnum
+
 from orcha_dagster.domain.model import DomainModel
+
+TEXT_LAYER = "text_layer"  # the source of a page that carries its text itself
 
 
 class Box(DomainModel):
@@ -12,42 +16,86 @@ class Box(DomainModel):
     bottom: float
 
 
-class Line(DomainModel):
-    """A piece of text that stands together on one line. A table row is several of them side by side."""
-
+class Word(DomainModel):
     text: str
     box: Box
     confidence: float  # 0 to 1; a text layer is certain
 
 
+class Line(DomainModel):
+    """A piece of text that stands together on one line. A table row is several of them side by side."""
+
+    text: str
+    box: Box
+    confidence: float
+    words: tuple[Word, ...] = ()  # in reading order; empty when the reader tells of whole lines only
+    block: int = 0  # the paragraph, column or table it belongs to, from 0 in reading order
+
+
+class Language(DomainModel):
+    code: str  # BCP 47, such as "de"
+    confidence: float
+
+
+class QualityDefect(DomainModel):
+    """What is wrong with a picture, as far as its reader can tell."""
+
+    name: str  # "blurry", "dark", "faint", "text_too_small", …
+    score: float  # 0 to 1; 1 is as bad as can be
+
+
+class PictureRead(StrEnum):
+    """Which picture of a page its text comes from."""
+
+    NONE = "none"  # the page carries its text itself
+    ORIGINAL = "original"
+    TREATED = "treated"
+
+
 class TranscribedPage(DomainModel):
     page: int  # from 1
-    lines: tuple[Line, ...]  # in reading order: rows from the top, each from the left
-    source: str  # "text_layer" or the transcriber's name
+    lines: tuple[Line, ...]  # in reading order: block by block; in each, rows from the top, each from the left
+    source: str  # TEXT_LAYER or the transcriber's name
+    slope: float = 0.0  # how far rows fall from the left edge of the page to the right, as boxes measure
     quality_score: float  # 0 to 1
+    defects: tuple[QualityDefect, ...] = ()
+    languages: tuple[Language, ...] = ()  # empty when the reader does not tell
+    picture: PictureRead = PictureRead.NONE
+    picture_path: str | None = None  # of a picture that was made because the page was read badly, and read better
+    rejected_quality_score: float | None = None  # of the page's other picture, when both were read and this one kept
+    times_billed: int = 0  # how often its provider charged for it
+
+    @property
+    def evidence(self) -> float:
+        """How much was read with some certainty, in characters: to choose between two readings of the same page."""
+        return sum(len(line.text) * max(0.0, 2 * line.confidence - 1) for line in self.lines)
 
     @property
     def rows(self) -> tuple[tuple[Line, ...], ...]:
         """The lines grouped into visual rows: those whose middles lie within half a line height of each other."""
         rows: list[list[Line]] = []
-        for line in self.lines:
-            middle = (line.box.top + line.box.bottom) / 2
+        for line in sorted(self.lines, key=self._height_of):
             if rows:
-                first = rows[-1][0].box
-                if abs(middle - (first.top + first.bottom) / 2) <= (first.bottom - first.top) / 2:
+                first = rows[-1][0]
+                if self._height_of(line) - self._height_of(first) <= (first.box.bottom - first.box.top) / 2:
                     rows[-1].append(line)
                     continue
             rows.append([line])
         return tuple(tuple(sorted(row, key=lambda line: line.box.left)) for row in rows)
 
+    def _height_of(self, line: Line) -> float:
+        """Where the row of a line meets the left edge of the page."""
+        return (line.box.top + line.box.bottom - self.slope * (line.box.left + line.box.right)) / 2
+
 
 class Transcription(DomainModel):
-    """What stage `transcription` leaves behind. Artifact `transcription-output.json`."""
+    """What stage `transcription` leaves behind. Artifact `transcription-output.json`, or `.edn` by setting."""
 
     pages: tuple[TranscribedPage, ...]
-    provider: str  # who read the pages that had no text layer; "text_layer" when none was needed
+    provider: str  # who read the pages that had no text layer; TEXT_LAYER when none was needed
     provider_version: str
     quality_score: float  # 0 to 1, the mean over pages; low quality is for the verdict to judge, not an error
+    pages_billed: int = 0
 
     @property
     def text(self) -> str:

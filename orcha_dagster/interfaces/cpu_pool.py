@@ -15,8 +15,9 @@ class CpuPool(ABC):
 
         The function must be importable by name and its arguments picklable. What it raises is raised here; a result
         or error that cannot be pickled is a RecoverableError. Raises WorkerDied when the process it ran in went away
-        or the pool was closed, WorkerTimedOut when it took too long; other tasks notice nothing and the pool stays
-        usable. Cancelling gives the work up at once, even when it hangs in native code.
+        or the pool was closed, WorkerTimedOut when it took too long, DocumentTooDemanding when it outgrew its memory;
+        other tasks notice nothing and the pool stays usable. Cancelling gives the work up at once, even when it hangs
+        in native code.
         """
 
     @abstractmethod

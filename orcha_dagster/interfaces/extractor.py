@@ -1,6 +1,7 @@
 """Those who turn text into fields."""
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.extractions import Extraction
@@ -17,5 +18,5 @@ class Extractor(ABC):
     version: str
 
     @abstractmethod
-    async def extract(self, raw: RawDocument, content: bytes, transcription: Transcription) -> Extraction | None:
+    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:
         """Return what was found, possibly few fields, or None when this extractor has nothing to say about it."""

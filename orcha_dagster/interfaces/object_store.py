@@ -1,6 +1,7 @@
 """Where documents and artifacts lie."""
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 
 
 class ObjectStore(ABC):
@@ -16,6 +17,10 @@ class ObjectStore(ABC):
     @abstractmethod
     def find(self, path: str) -> bytes | None:
         """None when nothing is there."""
+
+    @abstractmethod
+    def fetch(self, path: str, file: Path) -> bool:
+        """Write what is there to a file of this machine, piece by piece; False when nothing is there."""
 
     @abstractmethod
     def delete(self, path: str) -> None:

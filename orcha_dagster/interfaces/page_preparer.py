@@ -1,35 +1,64 @@
 """Those who open a document, look at its pages and clean their pictures."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from orcha_dagster.domain.documents import RawDocument
-from orcha_dagster.domain.pages import PageTreatment
+from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import TranscribedPage
+from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits
 
 
 class PagePreparer(ABC):
-    """Called in the event loop; the work itself belongs in a CpuPool.
+    """Called in the event loop; the work itself belongs in a CpuPool. Documents and pictures are files: a worker
+    opens what it needs, and nobody holds a document in memory. Pages count from 1.
 
     Raises DocumentDamaged, DocumentEncrypted or DocumentTooLarge for a document that cannot be opened within limits.
     """
 
     @abstractmethod
-    async def prepare(self, raw: RawDocument, content: bytes) -> tuple[tuple[PageTreatment, ...], dict[int, bytes]]:
-        """Look at every page; treat those that need it. Returns all pages, and new pictures of the treated ones."""
+    async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:
+        """One for each page, with what is known without its picture: whether it carries its text itself."""
 
     @abstractmethod
-    async def read_text_layer(self, content: bytes, pages: Sequence[int]) -> tuple[TranscribedPage, ...]:
+    async def treat(
+        self, raw: RawDocument, document: Path, page: int, *, picture: Path, thoroughly: bool = False
+    ) -> PageTreatment:
+        """Look at one page's picture and clean it where a measurement asks for it.
+
+        A JPEG is written to `picture` when a step was taken, and only then. `thoroughly`: the page was read badly, so
+        everything that may help is done, not only what surely does.
+        """
+
+    @abstractmethod
+    async def read_text_layer(
+        self, raw: RawDocument, document: Path, pages: Sequence[int]
+    ) -> tuple[TranscribedPage, ...]:
         """The text that a PDF carries itself, for the pages named."""
 
     @abstractmethod
-    async def picture_of(self, raw: RawDocument, content: bytes, page: int) -> bytes:
-        """The untreated picture of a page: the document itself, or one page of it."""
+    async def bundle(
+        self,
+        raw: RawDocument,
+        document: Path,
+        pages: Sequence[int],
+        *,
+        pictures: Mapping[int, Path],
+        drawn: Collection[int],
+        limits: BundleLimits,
+    ) -> Bundle:
+        """The first of the pages as one file for a transcriber, as many as fit and go together.
+
+        A page goes as its picture where there is one, else as it is in the document. A page of a PDF that is to be
+        `drawn` goes as a picture in any case: whoever reads the PDF would find text there that is not to be believed.
+        Raises DocumentTooLarge when not even one page can be made to fit.
+        """
 
     @abstractmethod
-    async def pack(self, pictures: Sequence[bytes]) -> tuple[str, bytes]:
-        """One file of several pictures: its extension and bytes."""
+    async def pack(self, pictures: Sequence[Path], packed: Path) -> str:
+        """Write one file of several pictures and return its extension."""
 
     @abstractmethod
-    async def unpack(self, packed: bytes) -> list[bytes]:
-        """The pictures of a packed file, in their order."""
+    async def unpack(self, packed: Path, pictures: Sequence[Path]) -> None:
+        """Write the pictures of a packed file, in their order, to the paths given."""

@@ -1,6 +1,7 @@
 """Stage `extraction`: the first extractor that has something to say."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.errors import ConfigurationError
@@ -10,12 +11,12 @@ from orcha_dagster.interfaces.extractor import Extractor
 
 
 async def extract_fields(
-    raw: RawDocument, content: bytes, transcription: Transcription, *, extractors: Sequence[Extractor]
+    raw: RawDocument, document: Path, transcription: Transcription, *, extractors: Sequence[Extractor]
 ) -> Extraction:
     if not extractors:
         raise ConfigurationError("No extractor is configured.", remedy="Set ORCHA_EXTRACTOR.")
     for extractor in extractors:
-        extraction = await extractor.extract(raw, content, transcription)
+        extraction = await extractor.extract(raw, document, transcription)
         if extraction is not None:
             return extraction
     # Nothing found is a result too: the verdict sends it to a person.

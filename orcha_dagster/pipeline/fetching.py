@@ -1,30 +1,32 @@
-"""Stage `raw_document`: the bytes as they were submitted, and what they are."""
+"""Stage `raw_document`: the bytes as they were submitted, in a file, and what they are."""
 
 import hashlib
+from pathlib import Path
 
 from orcha_dagster.domain.documents import Document, RawDocument
 from orcha_dagster.domain.errors import DocumentChanged, DocumentMissing, DocumentTooLarge
 from orcha_dagster.interfaces.object_store import ObjectStore
-from orcha_dagster.pipeline.sniffing import sniff_media_type
+from orcha_dagster.pipeline.sniffing import HEAD_BYTES, sniff_media_type
 
 
-def get_content(objects: ObjectStore, document: Document) -> bytes:
-    """The document's bytes, proven to be those that were submitted."""
-    content = objects.find(document.file_path)
-    if content is None:
+def fetch_document(objects: ObjectStore, document: Document, file: Path, *, max_bytes: int) -> None:
+    """Write the document's bytes to a file, proven to be those that were submitted."""
+    if document.byte_size > max_bytes:
+        raise DocumentTooLarge(f"The file has {document.byte_size:,} bytes; the limit is {max_bytes:,}.")
+    if not objects.fetch(document.file_path, file):
         raise DocumentMissing(f"{document.file_path} is not in the object store.")
-    if hashlib.sha256(content).hexdigest() != document.sha256:
-        raise DocumentChanged(f"{document.file_path} is not what was submitted: its SHA-256 differs.")
-    return content
+    with file.open("rb") as content:
+        if hashlib.file_digest(content, "sha256").hexdigest() != document.sha256:
+            raise DocumentChanged(f"{document.file_path} is not what was submitted: its SHA-256 differs.")
 
 
-def describe_content(document: Document, content: bytes, *, max_bytes: int) -> RawDocument:
-    if len(content) > max_bytes:
-        raise DocumentTooLarge(f"The file has {len(content):,} bytes; the limit is {max_bytes:,}.")
+def describe_document(document: Document, file: Path) -> RawDocument:
+    with file.open("rb") as content:
+        head = content.read(HEAD_BYTES)
     return RawDocument(
         document_id=document.id,
         file_path=document.file_path,
-        media_type=sniff_media_type(content),
-        byte_size=len(content),
+        media_type=sniff_media_type(head),
+        byte_size=document.byte_size,
         sha256=document.sha256,
     )

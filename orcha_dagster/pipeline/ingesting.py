@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
@@ -22,13 +23,14 @@ from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Transcriber
-from orcha_dagster.pipeline.artifacts import find_artifact, forget_artifact, get_artifact, save_artifact
+from orcha_dagster.pipeline.artifacts import Encoding, find_artifact, forget_artifact, get_artifact, save_artifact
 from orcha_dagster.pipeline.extracting import extract_fields
-from orcha_dagster.pipeline.fetching import describe_content, get_content
+from orcha_dagster.pipeline.fetching import describe_document, fetch_document
 from orcha_dagster.pipeline.judging import judge
 from orcha_dagster.pipeline.patient_writes import write_patiently
 from orcha_dagster.pipeline.preprocessing import load_pictures, preprocess_pages
-from orcha_dagster.pipeline.transcribing import transcribe_pages
+from orcha_dagster.pipeline.scratch import own_folder
+from orcha_dagster.pipeline.transcribing import Reading, forget_paid_pages, transcribe_pages
 
 M = TypeVar("M", bound=DomainModel)
 
@@ -38,11 +40,13 @@ class Tools:
     """What the stages work with."""
 
     objects: ObjectStore
+    scratch: Path  # a folder on this machine for the files of what is under way
     pages: PagePreparer
     transcriber: Transcriber
     extractors: tuple[Extractor, ...]
     max_document_bytes: int
     quality_threshold: float
+    transcription_encoding: Encoding = Encoding.JSON
 
 
 class StageFinished(NamedTuple):
@@ -82,26 +86,24 @@ class IngestionFlow:
 
     async def run(self) -> tuple[Extraction, Verdict] | None:
         """The result, or None when the verdict was not asked for."""
-        tools = self._tools
-        content = await asyncio.to_thread(get_content, tools.objects, self._lease.document)
-        raw = await self._pass(Stage.RAW_DOCUMENT, RawDocument, lambda: self._describe(content))
+        with own_folder(self._tools.scratch, str(self._id)) as self._folder:
+            return await self._run()
+
+    async def _run(self) -> tuple[Extraction, Verdict] | None:
+        raw = await self._pass(Stage.RAW_DOCUMENT, RawDocument, self._describe)
         if self._ends_with(Stage.RAW_DOCUMENT):
             return None
-        preprocessed = await self._pass(
-            Stage.PREPROCESSED_IMAGE, PreprocessedImage, lambda: self._preprocess(raw, content)
-        )
+        preprocessed = await self._pass(Stage.PREPROCESSED_IMAGE, PreprocessedImage, lambda: self._preprocess(raw))
         if self._ends_with(Stage.PREPROCESSED_IMAGE):
             return None
         transcription = await self._pass(
-            Stage.TRANSCRIPTION, Transcription, lambda: self._transcribe(raw, content, preprocessed)
+            Stage.TRANSCRIPTION, Transcription, lambda: self._transcribe(raw, preprocessed)
         )
+        if preprocessed.page_count > self._tools.transcriber.limits.pages:
+            await forget_paid_pages(self._tools.objects, self._id)
         if self._ends_with(Stage.TRANSCRIPTION):
             return None
-        extraction = await self._pass(
-            Stage.EXTRACTION,
-            Extraction,
-            lambda: extract_fields(raw, content, transcription, extractors=tools.extractors),
-        )
+        extraction = await self._pass(Stage.EXTRACTION, Extraction, lambda: self._extract(raw, transcription))
         if self._ends_with(Stage.EXTRACTION):
             return None
         verdict = await self._pass(Stage.QUALITY_VERDICT, Verdict, lambda: self._judge(extraction, transcription))
@@ -128,7 +130,8 @@ class IngestionFlow:
             return await asyncio.to_thread(get_artifact, objects, self._id, stage, model)
         begun = time.monotonic()
         artifact: M = await self._find_paid_for(stage, model) or await work()
-        path = await asyncio.to_thread(save_artifact, objects, self._id, stage, artifact)
+        encoding = self._tools.transcription_encoding if stage is Stage.TRANSCRIPTION else Encoding.JSON
+        path = await asyncio.to_thread(save_artifact, objects, self._id, stage, artifact, encoding)
         seconds = time.monotonic() - begun
         await write_patiently(lambda: self._record(stage, seconds, artifact, path), seconds=self._patience_seconds)
         self._report(StageFinished(self._id, stage, artifact, path, seconds))
@@ -159,27 +162,59 @@ class IngestionFlow:
             return None
         if self._lease.is_by_hand:
             await asyncio.to_thread(forget_artifact, self._tools.objects, self._id, stage)
+            await forget_paid_pages(self._tools.objects, self._id)
             return None
         return await asyncio.to_thread(find_artifact, self._tools.objects, self._id, stage, model)
 
-    async def _describe(self, content: bytes) -> RawDocument:
-        return describe_content(self._lease.document, content, max_bytes=self._tools.max_document_bytes)
+    async def _document(self) -> Path:
+        """The document as a file, fetched when the first stage needs it: one that is only loaded does not."""
+        file = self._folder / "document"
+        if not file.exists():
+            arriving = file.with_suffix(".arriving")
+            await asyncio.to_thread(
+                fetch_document,
+                self._tools.objects,
+                self._lease.document,
+                arriving,
+                max_bytes=self._tools.max_document_bytes,
+            )
+            arriving.rename(file)
+        return file
 
-    async def _preprocess(self, raw: RawDocument, content: bytes) -> PreprocessedImage:
-        return await preprocess_pages(self._id, raw, content, pages=self._tools.pages, objects=self._tools.objects)
+    async def _describe(self) -> RawDocument:
+        return describe_document(self._lease.document, await self._document())
 
-    async def _transcribe(self, raw: RawDocument, content: bytes, preprocessed: PreprocessedImage) -> Transcription:
-        tools = self._tools
-        pictures = await load_pictures(preprocessed, pages=tools.pages, objects=tools.objects)
-        return await transcribe_pages(
+    async def _preprocess(self, raw: RawDocument) -> PreprocessedImage:
+        return await preprocess_pages(
+            self._id,
             raw,
-            content,
-            preprocessed,
-            pictures,
-            pages=tools.pages,
-            transcriber=tools.transcriber,
+            await self._document(),
+            folder=self._folder,
+            pages=self._tools.pages,
+            objects=self._tools.objects,
             on_page=self._move,
         )
+
+    async def _transcribe(self, raw: RawDocument, preprocessed: PreprocessedImage) -> Transcription:
+        tools = self._tools
+        pictures = await load_pictures(preprocessed, folder=self._folder, pages=tools.pages, objects=tools.objects)
+        reading = Reading(
+            ingestion_id=self._id,
+            raw=raw,
+            document=await self._document(),
+            folder=self._folder,
+            pictures=pictures,
+            drawn=preprocessed.pages_with_false_text,
+            pages=tools.pages,
+            transcriber=tools.transcriber,
+            objects=tools.objects,
+            quality_threshold=tools.quality_threshold,
+            on_page=self._move,
+        )
+        return await transcribe_pages(preprocessed, reading)
+
+    async def _extract(self, raw: RawDocument, transcription: Transcription) -> Extraction:
+        return await extract_fields(raw, await self._document(), transcription, extractors=self._tools.extractors)
 
     async def _judge(self, extraction: Extraction, transcription: Transcription) -> Verdict:
         today = datetime.now(UTC).date()

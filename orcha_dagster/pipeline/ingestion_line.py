@@ -89,6 +89,7 @@ class IngestionLine:
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         finally:
             beating.cancel()
+            await self._tools.transcriber.close()
 
     def wind_down(self, *, grace_seconds: float, attempt_counts: bool) -> None:
         """Begin nothing more, let what has begun go on for the grace period, then give the rest back.

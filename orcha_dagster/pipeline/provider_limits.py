@@ -5,6 +5,7 @@ A wait that is longer than our patience is no longer a wait: it becomes a retry 
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TypeVar
 
 from orcha_dagster.domain.documents import RawDocument
@@ -12,7 +13,7 @@ from orcha_dagster.domain.errors import RateLimited
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.transcriptions import TranscribedPage, Transcription
 from orcha_dagster.interfaces.extractor import Extractor
-from orcha_dagster.interfaces.transcriber import Transcriber
+from orcha_dagster.interfaces.transcriber import Bundle, Transcriber
 
 T = TypeVar("T")
 
@@ -45,11 +46,15 @@ class LimitedTranscriber(Transcriber):
     def __init__(self, transcriber: Transcriber, gate: ProviderGate) -> None:
         self.name = transcriber.name
         self.version = transcriber.version
+        self.limits = transcriber.limits
         self._transcriber = transcriber
         self._gate = gate
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
-        return await self._gate.call(lambda: self._transcriber.transcribe(picture, page=page))
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
+        return await self._gate.call(lambda: self._transcriber.transcribe(bundle))
+
+    async def close(self) -> None:
+        await self._transcriber.close()
 
 
 class LimitedExtractor(Extractor):
@@ -59,5 +64,5 @@ class LimitedExtractor(Extractor):
         self._extractor = extractor
         self._gate = gate
 
-    async def extract(self, raw: RawDocument, content: bytes, transcription: Transcription) -> Extraction | None:
-        return await self._gate.call(lambda: self._extractor.extract(raw, content, transcription))
+    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:
+        return await self._gate.call(lambda: self._extractor.extract(raw, document, transcription))

@@ -1,4 +1,6 @@
-"""Fields found by rules over the layout: free, quick and the same every time. The rules live in `pipeline`."""
+"""Fields found by rules over the layout: free, quick and the same every time. The rules live beside it."""
+
+from pathlib import Path
 
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.extractions import ExtractedField, Extraction
@@ -14,7 +16,7 @@ class RulesExtractor(Extractor):
     name = "rules"
     version = "1"
 
-    async def extract(self, raw: RawDocument, content: bytes, transcription: Transcription) -> Extraction | None:  # noqa: ARG002
+    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:  # noqa: ARG002
         return Extraction(
             schema_name=choose_schema(transcription),
             fields=find_fields(transcription),

@@ -4,7 +4,7 @@ this one; signals and the words on the screen belong to the command line."""
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,7 +59,9 @@ class Stack:
         say: Callable[[str], None],
         migrate: Callable[[str], None],
         definitions: str = DEFINITIONS,
+        services: Sequence[Service] = (),
     ) -> None:
+        """`services`: started before Dagster, besides its own."""
         self._home = home
         self._project = project
         self._environment = environment
@@ -69,6 +71,7 @@ class Stack:
         self._say = say
         self._migrate = migrate
         self._definitions = definitions
+        self._services = services
         self._started: list[Service] = []
         self._stop_requested = threading.Event()
         self._restarts: defaultdict[str, deque[float]] = defaultdict(lambda: deque(maxlen=_MOST_RESTARTS + 1))
@@ -142,6 +145,8 @@ class Stack:
         database_url, dagster_database_url = self._start_database()
         queue_url = self._start_queue()
         self._migrate(database_url)
+        for service in self._services:
+            self._start_service(service)
         code_server_port = free_port(self._home.port_in(_CODE_SERVER_PORTS))
         addresses = StackAddresses(
             database_url=database_url,

@@ -32,6 +32,18 @@ def test_nothing_is_found_where_nothing_was_put(objects: ObjectStore, path: str)
     assert objects.find(path) is None
 
 
+@pytest.mark.parametrize("content", [b"", b"a", bytes(range(256)) * 10_000])
+def test_what_was_put_is_fetched_into_a_file(objects: ObjectStore, content: bytes, tmp_path: Path) -> None:
+    objects.put("documents/a.pdf", content)
+    assert objects.fetch("documents/a.pdf", tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == content
+
+
+def test_nothing_is_fetched_where_nothing_was_put(objects: ObjectStore, tmp_path: Path) -> None:
+    assert not objects.fetch("documents/a.pdf", tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
 def test_a_folder_is_not_an_object(objects: ObjectStore) -> None:
     objects.put("a/b/c.json", b"x")
     assert objects.find("a/b") is None

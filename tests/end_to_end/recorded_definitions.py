@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import TranscribedPage
 from orcha_dagster.interfaces.object_store import ObjectStore
+from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits
 from orcha_dagster.pipeline.ingesting import Tools
 from orcha_dagster.resources.providers import ProvidersResource
 from orcha_dagster.settings import load_settings
@@ -27,15 +28,26 @@ _POISON_SECONDS = 0.4
 class OnePagePreparer(FakePagePreparer):
     """Every document is a single scanned page, and its bytes are the picture."""
 
-    async def prepare(self, raw: RawDocument, content: bytes) -> tuple[tuple[PageTreatment, ...], dict[int, bytes]]:
+    async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:
+        return (PageMeasurement(page=1, has_text_layer=False),)
+
+    async def treat(
+        self, raw: RawDocument, document: Path, page: int, *, picture: Path, thoroughly: bool = False
+    ) -> PageTreatment:
         measurement = PageMeasurement(page=1, has_text_layer=False)
-        return (PageTreatment(measurement=measurement, steps=(), reason="scan"),), {}
+        return PageTreatment(measurement=measurement, steps=(), reason="scan")
 
-    async def read_text_layer(self, content: bytes, pages: Sequence[int]) -> tuple[TranscribedPage, ...]:
-        raise AssertionError("There is no text layer.")
-
-    async def picture_of(self, raw: RawDocument, content: bytes, page: int) -> bytes:
-        return content
+    async def bundle(
+        self,
+        raw: RawDocument,
+        document: Path,
+        pages: Sequence[int],
+        *,
+        pictures: Mapping[int, Path],
+        drawn: Collection[int],
+        limits: BundleLimits,
+    ) -> Bundle:
+        return Bundle(document.read_bytes(), "image/jpeg", tuple(pages))
 
 
 class RecordingTranscriber(FakeTranscriber):
@@ -43,27 +55,30 @@ class RecordingTranscriber(FakeTranscriber):
         super().__init__()
         self._calls = calls
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
+        picture = bundle.content
         with self._calls.open("ab") as file:
             file.write(picture.split(b" ", 1)[1] + b"\n")
         if POISON in picture:
             await asyncio.sleep(_POISON_SECONDS)
             os.abort()
         await asyncio.sleep(_SECONDS_PER_PAGE[len(picture) % 2])
-        return await super().transcribe(picture, page=page)
+        return await super().transcribe(bundle)
 
 
 class RecordedProviders(ProvidersResource):
     @contextmanager
     def open_tools(self, objects: ObjectStore) -> Iterator[Tools]:
-        yield Tools(
-            objects=objects,
-            pages=OnePagePreparer(),
-            transcriber=RecordingTranscriber(settings.home_folder / CALLS_FILE),
-            extractors=(FakeExtractor(_INVOICE),),
-            max_document_bytes=self.max_document_bytes,
-            quality_threshold=self.quality_threshold,
-        )
+        with self.open_scratch() as scratch:
+            yield Tools(
+                objects=objects,
+                scratch=scratch,
+                pages=OnePagePreparer(),
+                transcriber=RecordingTranscriber(settings.home_folder / CALLS_FILE),
+                extractors=(FakeExtractor(_INVOICE),),
+                max_document_bytes=self.max_document_bytes,
+                quality_threshold=self.quality_threshold,
+            )
 
 
 settings = load_settings()

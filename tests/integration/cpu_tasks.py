@@ -44,6 +44,15 @@ def make_bytes(size: int) -> bytes:
     return b"x" * size
 
 
+def grow_for_ever(lifeline: Path) -> Never:
+    """In native calls that hold on to the interpreter for a while each, as decoders do."""
+    with open_lifeline(lifeline):
+        held = []
+        while True:
+            held.append(b"x" * 20_000_000)
+            time.sleep(0.01)
+
+
 def append(number: int, *, to: Path) -> None:
     with to.open("a", encoding="utf-8") as file:
         file.write(f"{number} ")

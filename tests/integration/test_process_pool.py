@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from orcha_dagster.adapters.process_pool import ProcessPool, WorkerTraceback
-from orcha_dagster.domain.errors import RecoverableError, WorkerDied, WorkerTimedOut
+from orcha_dagster.domain.errors import DocumentTooDemanding, RecoverableError, WorkerDied, WorkerTimedOut
 from tests.integration import cpu_tasks
 from tests.integration.lifelines import Gate, Lifeline
 
@@ -147,6 +147,23 @@ def test_a_task_that_takes_too_long_is_ended_and_the_pool_goes_on(
         return await waiting
 
     assert asyncio.run(hang_and_go_on()) == "next"
+    lifeline.wait_gone()
+
+
+def test_a_task_that_outgrows_its_memory_is_ended_and_the_pool_goes_on(
+    open_pool: Callable[..., ProcessPool], lifeline: Lifeline
+) -> None:
+    pool = open_pool(1, worker_bytes=300_000_000)
+
+    async def grow_and_go_on() -> object:
+        growing = asyncio.create_task(pool.run(cpu_tasks.grow_for_ever, lifeline.path))
+        waiting = asyncio.create_task(pool.run(cpu_tasks.give_back, "next"))
+        await lifeline.begun()
+        with pytest.raises(DocumentTooDemanding, match="grow_for_ever took more than 300 MB"):
+            await growing
+        return await waiting
+
+    assert asyncio.run(grow_and_go_on()) == "next"
     lifeline.wait_gone()
 
 

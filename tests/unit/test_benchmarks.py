@@ -26,19 +26,25 @@ def test_the_benchmarks_change_the_providers_of_orcha_and_nothing_else(tools: st
     assert changed == usual
 
 
-def test_a_tiny_document_is_taken_for_a_picture_and_gets_a_result() -> None:
+def test_a_tiny_document_is_taken_for_a_picture_and_gets_a_result(tmp_path: Path) -> None:
     first, second = tiny_documents(2)
     assert first != second
     media_type = sniff_media_type(first)
     raw = RawDocument(document_id=uuid4(), file_path="a", media_type=media_type, byte_size=len(first), sha256="")
 
+    document = tmp_path / "document"
+    document.write_bytes(first)
+
     async def carry() -> list[str]:
-        treatments, pictures = await InstantPages().prepare(raw, first)
-        assert [(each.measurement.has_text_layer, each.steps) for each in treatments] == [(False, ())]
-        assert pictures == {}
-        page = await InstantTranscriber().transcribe(first, page=1)
-        read = Transcription(pages=(page,), provider="instant", provider_version="1", quality_score=1.0)
-        extraction = await InstantExtractor().extract(raw, first, read)
+        pages, transcriber = InstantPages(), InstantTranscriber()
+        assert [page.has_text_layer for page in await pages.inspect(raw, document)] == [False]
+        treatment = await pages.treat(raw, document, 1, picture=tmp_path / "picture")
+        assert treatment.steps == ()
+        bundle = await pages.bundle(raw, document, [1], pictures={}, drawn=(), limits=transcriber.limits)
+        read = Transcription(
+            pages=await transcriber.transcribe(bundle), provider="instant", provider_version="1", quality_score=1.0
+        )
+        extraction = await InstantExtractor().extract(raw, document, read)
         return list(extraction.fields) if extraction else []
 
     assert asyncio.run(carry()) == ["gross"]

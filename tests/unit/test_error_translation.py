@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import botocore.exceptions
+import grpc
 import obstore.exceptions
 import psycopg
 import psycopg.errors
@@ -13,12 +14,30 @@ import psycopg_pool
 import pytest
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.session import get_session
+from google.api_core import exceptions as google_api
+from google.auth import exceptions as google_auth
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import DecodeError
+from google.rpc import error_details_pb2
 
 from orcha_dagster.adapters import obstore_objects, sqs_connection
+from orcha_dagster.adapters.document_ai import errors as document_ai
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
 from orcha_dagster.adapters.sqs_connection import SqsConnection
 from orcha_dagster.adapters.sqs_queue import SqsQueue
-from orcha_dagster.domain.errors import ConfigurationError, OrchaError, StorageUnavailable
+from orcha_dagster.domain.errors import (
+    ConfigurationError,
+    DocumentDamaged,
+    DocumentEncrypted,
+    DocumentTooLarge,
+    DocumentUnsupported,
+    OrchaError,
+    ProviderRefused,
+    ProviderTimeout,
+    ProviderUnavailable,
+    RateLimited,
+    StorageUnavailable,
+)
 
 
 def classes_in(module: Any, *families: type[BaseException]) -> list[type[Exception]]:
@@ -149,8 +168,8 @@ def test_what_passes_by_itself_is_storage_unavailable(kind: type[Exception]) -> 
 
 @pytest.mark.parametrize(
     "translator",
-    [sqs_connection.translated, obstore_objects._translated, ledger_transaction],
-    ids=["sqs", "obstore", "pg"],
+    [sqs_connection.translated, obstore_objects._translated, ledger_transaction, document_ai.translated],
+    ids=["sqs", "obstore", "pg", "document-ai"],
 )
 def test_an_error_of_ours_passes_as_it_is(translator: Any) -> None:
     error = OrchaError("ours")
@@ -191,3 +210,177 @@ def test_a_queue_elsewhere_takes_the_region_of_the_environment(monkeypatch: pyte
     client = SqsConnection("http://queue.internal:4566/000000000000/orcha").client
     assert client.meta.region_name == "sa-east-1"
     client.close()
+
+
+# The nearest of these in the ancestry of an error decides.
+GOOGLE: dict[type[Exception], type[OrchaError]] = {
+    google_api.GoogleAPIError: ProviderUnavailable,
+    google_api.AsyncRestUnsupportedParameterError: ProviderUnavailable,
+    google_api.BadRequest: DocumentDamaged,
+    google_api.DuplicateCredentialArgs: ProviderRefused,
+    google_api.FailedPrecondition: ProviderRefused,
+    google_api.Forbidden: ProviderRefused,
+    google_api.GatewayTimeout: ProviderTimeout,
+    google_api.MethodNotAllowed: ProviderRefused,
+    google_api.MethodNotImplemented: ProviderRefused,
+    google_api.NotFound: ProviderRefused,
+    google_api.RetryError: ProviderTimeout,
+    google_api.TooManyRequests: RateLimited,
+    google_api.Unauthorized: ProviderRefused,
+    google_auth.GoogleAuthError: ProviderRefused,
+    google_auth.ResponseError: ProviderUnavailable,
+    google_auth.TimeoutError: ProviderTimeout,
+    google_auth.TransportError: ProviderUnavailable,
+    grpc.RpcError: ProviderUnavailable,
+    grpc.aio.BaseError: ProviderUnavailable,
+    grpc.aio.UsageError: ProviderUnavailable,
+    DecodeError: ProviderUnavailable,
+    TimeoutError: ProviderTimeout,
+    OSError: ProviderUnavailable,
+}
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *classes_in(google_api, google_api.GoogleAPIError, google_api.AsyncRestUnsupportedParameterError),
+        *classes_in(google_auth, google_auth.GoogleAuthError),
+        *classes_in(grpc.aio, grpc.aio.BaseError, grpc.aio.UsageError),
+        grpc.RpcError,
+        DecodeError,
+        TimeoutError,
+        ConnectionResetError,
+    ],
+    ids=by_name,
+)
+def test_every_error_of_googles_sdk_is_an_error_of_ours(kind: type[Exception]) -> None:
+    error = translated(document_ai.translated(), bare(kind))
+    assert type(error) is next(GOOGLE[family] for family in kind.__mro__ if family in GOOGLE)
+    assert isinstance(error.__cause__, kind)
+    assert "text that may hold" not in str(error)
+
+
+STATUSES = {
+    grpc.StatusCode.INVALID_ARGUMENT: DocumentDamaged,
+    grpc.StatusCode.OUT_OF_RANGE: DocumentDamaged,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: RateLimited,
+    grpc.StatusCode.DEADLINE_EXCEEDED: ProviderTimeout,
+    grpc.StatusCode.FAILED_PRECONDITION: ProviderRefused,
+    grpc.StatusCode.NOT_FOUND: ProviderRefused,
+    grpc.StatusCode.PERMISSION_DENIED: ProviderRefused,
+    grpc.StatusCode.UNAUTHENTICATED: ProviderRefused,
+    grpc.StatusCode.UNIMPLEMENTED: ProviderRefused,
+}
+
+
+@pytest.mark.parametrize("status", [status for status in grpc.StatusCode if status is not grpc.StatusCode.OK])
+def test_every_status_of_grpc_is_an_error_of_ours(status: grpc.StatusCode) -> None:
+    nothing = grpc.aio.Metadata()
+    error = grpc.aio.AioRpcError(status, nothing, nothing, details="text")
+    assert type(translated(document_ai.translated(), error)) is STATUSES.get(status, ProviderUnavailable)
+    assert type(translated(document_ai.translated(), google_api.from_grpc_error(error))) is STATUSES.get(
+        status, ProviderUnavailable
+    )
+
+
+def reason(name: str) -> dict[str, Any]:
+    return {"error_info": error_details_pb2.ErrorInfo(reason=name, domain="documentai.googleapis.com")}
+
+
+def violation(field: str, description: str) -> dict[str, Any]:
+    blamed = error_details_pb2.BadRequest.FieldViolation(field=field, description=description)
+    return {"details": [error_details_pb2.BadRequest(field_violations=[blamed])]}
+
+
+@pytest.mark.parametrize(
+    ("message", "more", "expected"),
+    [
+        ("Document pages exceed the limit: 15 got 16", reason("PAGE_LIMIT_EXCEEDED"), DocumentTooLarge),
+        ("Too much", reason("PAGE_LIMIT_EXCEEDED_IN_IMAGELESS_MODE"), DocumentTooLarge),
+        ("Document size (2) exceeds limit: 1 (bytes).", {}, DocumentTooLarge),
+        ("Invalid", violation("raw_document.content", "Document size (9) exceeds the limit: 8."), DocumentTooLarge),
+        ("The document is password protected.", {}, DocumentEncrypted),
+        ("Cannot process an encrypted PDF.", {}, DocumentEncrypted),
+        ("Unsupported MIME type: 'text/plain'.", reason("UNSUPPORTED_MIME_TYPE"), DocumentUnsupported),
+        ("Unsupported input file format.", {}, DocumentDamaged),
+        ("No pages were found in the document.", reason("NO_PAGES"), DocumentDamaged),
+        ("OcrConfig is not supported for processor type: 'X'.", reason("OCR_CONFIG_UNSUPPORTED"), ProviderRefused),
+        ("Unsupported for the processor type: X.", {}, ProviderRefused),
+        ("Invalid", violation("process_options.ocr_config.hints", "unknown language"), ProviderRefused),
+    ],
+)
+def test_an_invalid_argument_says_whether_it_is_the_document(
+    message: str, more: dict[str, Any], expected: type[OrchaError]
+) -> None:
+    error = translated(document_ai.translated(), google_api.InvalidArgument(message, **more))
+    assert type(error) is expected
+
+
+def exhausted(*details: Any, message: str = "Resource exhausted.", retry_after: str | None = None) -> RateLimited:
+    metadata = grpc.aio.Metadata(*([("retry-after", retry_after)] if retry_after else []))
+    response = grpc.aio.AioRpcError(grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.aio.Metadata(), metadata)
+    error = google_api.ResourceExhausted(message, details=details, response=response)
+    found = translated(document_ai.translated(), error)
+    assert isinstance(found, RateLimited)
+    return found
+
+
+def quota(description: str) -> Any:
+    return error_details_pb2.QuotaFailure(
+        violations=[error_details_pb2.QuotaFailure.Violation(subject="project:1", description=description)]
+    )
+
+
+def test_the_wait_is_the_one_the_provider_asks_for() -> None:
+    delay = error_details_pb2.RetryInfo(retry_delay=Duration(seconds=12, nanos=500_000_000))
+    assert exhausted(delay, quota("per day"), retry_after="3").retry_after_seconds == 12.5
+    assert exhausted(quota("per day"), retry_after="3").retry_after_seconds == 3
+    assert exhausted(retry_after="Wed, 21 Oct 2026 07:28:00 GMT").retry_after_seconds is None
+    assert exhausted().retry_after_seconds is None
+
+
+def test_a_quota_says_by_its_period_how_long_to_wait() -> None:
+    assert exhausted(quota("Pages per minute")).retry_after_seconds == document_ai.MINUTE_QUOTA_SECONDS
+    assert exhausted(quota("RequestsPerMinutePerProject")).retry_after_seconds == document_ai.MINUTE_QUOTA_SECONDS
+    assert exhausted(quota("Pages per day")).retry_after_seconds == document_ai.DAY_QUOTA_SECONDS
+    assert exhausted(quota("Too many pages")).retry_after_seconds == document_ai.DAY_QUOTA_SECONDS
+    assert exhausted(message="Daily limit reached.").retry_after_seconds == document_ai.DAY_QUOTA_SECONDS
+    assert exhausted(message="Quota exceeded.").retry_after_seconds == document_ai.MINUTE_QUOTA_SECONDS
+
+
+def test_no_wait_is_longer_than_a_day_or_before_now() -> None:
+    far = error_details_pb2.RetryInfo(retry_delay=Duration(seconds=10**9))
+    past = error_details_pb2.RetryInfo(retry_delay=Duration(seconds=-5))
+    assert exhausted(far).retry_after_seconds == 24 * 3600
+    assert exhausted(past).retry_after_seconds == 0
+    assert exhausted(retry_after="inf").retry_after_seconds is None
+
+
+def test_a_message_that_grpc_will_not_carry_is_no_quota() -> None:
+    error = google_api.ResourceExhausted("Sent message larger than max (5218782 vs. 4194304)")
+    assert type(translated(document_ai.translated(), error)) is DocumentTooLarge
+
+
+def test_what_was_behind_the_retries_of_the_sdk_decides() -> None:
+    error = google_api.RetryError("Timeout exceeded", google_api.PermissionDenied("no"))
+    assert type(translated(document_ai.translated(), error)) is ProviderRefused
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("invalid_grant: Invalid JWT Signature.", ProviderRefused),
+        ("HTTPSConnectionPool: timed out", ProviderUnavailable),
+    ],
+)
+def test_credentials_refused_in_the_middle_of_a_call_are_for_the_operator(
+    said: str, expected: type[OrchaError]
+) -> None:
+    error = google_api.ServiceUnavailable(f"Getting metadata from plugin failed with error: {said}")
+    assert type(translated(document_ai.translated(), error)) is expected
+
+
+def test_a_token_that_may_come_later_is_waited_for() -> None:
+    assert type(translated(document_ai.translated(), google_auth.RefreshError("later", retryable=True))) is (
+        ProviderUnavailable
+    )

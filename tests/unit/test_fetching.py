@@ -1,6 +1,7 @@
 """The document's bytes: proven, bounded, described."""
 
 import hashlib
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -13,7 +14,7 @@ from orcha_dagster.domain.errors import (
     DocumentUnsupported,
     StorageUnavailable,
 )
-from orcha_dagster.pipeline.fetching import describe_content, get_content
+from orcha_dagster.pipeline.fetching import describe_document, fetch_document
 from tests.fake_storage import FakeObjectStore
 
 CONTENT = b"%PDF-1.7 with something in it"
@@ -35,39 +36,52 @@ def objects() -> FakeObjectStore:
     return objects
 
 
-def test_the_bytes_come_back_as_they_were_submitted(objects: FakeObjectStore) -> None:
-    assert get_content(objects, DOCUMENT) == CONTENT
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "document"
 
 
-def test_a_document_whose_bytes_are_gone_is_missing() -> None:
+def test_the_bytes_come_as_they_were_submitted(objects: FakeObjectStore, file: Path) -> None:
+    fetch_document(objects, DOCUMENT, file, max_bytes=1000)
+    assert file.read_bytes() == CONTENT
+
+
+def test_a_document_whose_bytes_are_gone_is_missing(file: Path) -> None:
     with pytest.raises(DocumentMissing, match=DOCUMENT.file_path):
-        get_content(FakeObjectStore(), DOCUMENT)
+        fetch_document(FakeObjectStore(), DOCUMENT, file, max_bytes=1000)
 
 
 @pytest.mark.parametrize("found", [b"", CONTENT[:-1], CONTENT + b" ", CONTENT.replace(b"7", b"6")])
-def test_other_bytes_than_those_submitted_are_not_read(objects: FakeObjectStore, found: bytes) -> None:
+def test_other_bytes_than_those_submitted_are_not_read(objects: FakeObjectStore, found: bytes, file: Path) -> None:
     objects.put(DOCUMENT.file_path, found)
     with pytest.raises(DocumentChanged, match="SHA-256"):
-        get_content(objects, DOCUMENT)
+        fetch_document(objects, DOCUMENT, file, max_bytes=1000)
 
 
-def test_a_store_that_is_away_is_not_a_missing_document() -> None:
+def test_a_store_that_is_away_is_not_a_missing_document(file: Path) -> None:
+    away = FakeObjectStore(failures={"fetch": [StorageUnavailable("away")]})
     with pytest.raises(StorageUnavailable):
-        get_content(FakeObjectStore(failures={"find": [StorageUnavailable("away")]}), DOCUMENT)
+        fetch_document(away, DOCUMENT, file, max_bytes=1000)
 
 
-def test_the_description_believes_the_bytes_and_not_the_name() -> None:
-    raw = describe_content(DOCUMENT, CONTENT, max_bytes=1000)
+def test_a_document_as_large_as_allowed_passes_and_one_byte_more_is_not_even_fetched(
+    objects: FakeObjectStore, file: Path
+) -> None:
+    with pytest.raises(DocumentTooLarge, match=f"the limit is {len(CONTENT) - 1}"):
+        fetch_document(objects, DOCUMENT, file, max_bytes=len(CONTENT) - 1)
+    assert not file.exists()
+    fetch_document(objects, DOCUMENT, file, max_bytes=len(CONTENT))
+    assert file.exists()
+
+
+def test_the_description_believes_the_bytes_and_not_the_name(file: Path) -> None:
+    file.write_bytes(CONTENT)
+    raw = describe_document(DOCUMENT, file)
     assert (raw.document_id, raw.file_path, raw.sha256) == (DOCUMENT.id, DOCUMENT.file_path, DOCUMENT.sha256)
     assert (raw.media_type, raw.byte_size, raw.is_pdf) == ("application/pdf", len(CONTENT), True)
 
 
-def test_a_document_as_large_as_allowed_passes_and_one_byte_more_does_not() -> None:
-    assert describe_content(DOCUMENT, CONTENT, max_bytes=len(CONTENT)).byte_size == len(CONTENT)
-    with pytest.raises(DocumentTooLarge, match=f"the limit is {len(CONTENT) - 1}"):
-        describe_content(DOCUMENT, CONTENT, max_bytes=len(CONTENT) - 1)
-
-
-def test_bytes_of_no_known_type_are_unsupported() -> None:
+def test_bytes_of_no_known_type_are_unsupported(file: Path) -> None:
+    file.write_bytes(b"hello")
     with pytest.raises(DocumentUnsupported):
-        describe_content(DOCUMENT, b"hello", max_bytes=1000)
+        describe_document(DOCUMENT, file)

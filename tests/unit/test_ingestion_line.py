@@ -2,7 +2,11 @@
 
 import asyncio
 import logging
+import shutil
+import tempfile
+import weakref
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -22,7 +26,7 @@ from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.transcriptions import TranscribedPage, Transcription
 from orcha_dagster.interfaces.extractor import Extractor
 from orcha_dagster.interfaces.page_preparer import PagePreparer
-from orcha_dagster.interfaces.transcriber import Transcriber
+from orcha_dagster.interfaces.transcriber import Bundle, Transcriber
 from orcha_dagster.pipeline.artifacts import artifact_path, get_artifact
 from orcha_dagster.pipeline.ingesting import StageFinished, Tools
 from orcha_dagster.pipeline.ingestion_line import IngestionFailed, IngestionLine, LineSettings, Outcome
@@ -55,6 +59,8 @@ class Hall:
         self.ledger = FakeLedger(self.clock, failures=ledger)
         self.queue = FakeQueue(self.clock, visibility_seconds=LEASE_SECONDS, failures=queue)
         self.objects = FakeObjectStore()
+        self.scratch = Path(tempfile.mkdtemp(prefix="orcha-hall-"))
+        weakref.finalize(self, shutil.rmtree, self.scratch)
         self.pages = pages or FakePagePreparer()
         self.transcriber = transcriber or FakeTranscriber()
         self.extractors = (FakeExtractor(INVOICE),) if extractors is None else tuple(extractors)
@@ -90,6 +96,7 @@ class Hall:
     ) -> IngestionLine:
         tools = Tools(
             objects=self.objects,
+            scratch=self.scratch,
             pages=self.pages,
             transcriber=self.transcriber,
             extractors=self.extractors,
@@ -135,9 +142,9 @@ class ThoughtfulTranscriber(FakeTranscriber):
         super().__init__()
         self._thought = thought
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
         self._thought()
-        return await super().transcribe(picture, page=page)
+        return await super().transcribe(bundle)
 
 
 class HangingTranscriber(FakeTranscriber):
@@ -148,10 +155,10 @@ class HangingTranscriber(FakeTranscriber):
         self.asked = asyncio.Event()
         self.may_answer = asyncio.Event()
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
         self.asked.set()
         await self.may_answer.wait()
-        return await super().transcribe(picture, page=page)
+        return await super().transcribe(bundle)
 
 
 class SlowTranscriber(FakeTranscriber):
@@ -159,9 +166,9 @@ class SlowTranscriber(FakeTranscriber):
         super().__init__()
         self.seconds = seconds
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
         await asyncio.sleep(self.seconds)
-        return await super().transcribe(picture, page=page)
+        return await super().transcribe(bundle)
 
 
 class CrowdedTranscriber(FakeTranscriber):
@@ -172,12 +179,12 @@ class CrowdedTranscriber(FakeTranscriber):
         self.inside = self.most_inside = 0
         self._crowd = asyncio.Barrier(crowd)
 
-    async def transcribe(self, picture: bytes, *, page: int) -> TranscribedPage:
+    async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
         self.inside += 1
         self.most_inside = max(self.inside, self.most_inside)
         async with asyncio.timeout(10), self._crowd:
             self.inside -= 1
-        return await super().transcribe(picture, page=page)
+        return await super().transcribe(bundle)
 
 
 def stages_of(outcomes: Sequence[Outcome], ingestion_id: UUID) -> list[Stage]:
@@ -339,10 +346,10 @@ def test_a_later_attempt_does_not_pay_again_for_reading() -> None:
     assert isinstance(transcriber, FakeTranscriber)
     ingestion_id = hall.submit("scan")
     hall.carry()
-    assert transcriber.calls == [1]
+    assert transcriber.calls == [(1,)]
     hall.clock.move(RETRY.max_delay_seconds)
     outcomes = hall.carry()
-    assert transcriber.calls == [1]
+    assert transcriber.calls == [(1,)]
     assert stages_of(outcomes, ingestion_id) == list(Stage)
     assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
 
@@ -354,7 +361,7 @@ def test_a_person_who_asks_again_gets_everything_read_again() -> None:
     ingestion_id = hall.submit("scan")
     hall.carry()
     hall.carry(hall.claim_by_hand(ingestion_id))
-    assert transcriber.calls == [1, 1]
+    assert transcriber.calls == [(1,), (1,)]
     assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
 
 
@@ -367,10 +374,10 @@ def test_what_was_not_asked_for_is_loaded_and_not_done_again(first: int) -> None
     pages, transcriber = hall.pages, hall.transcriber
     assert isinstance(pages, FakePagePreparer)
     assert isinstance(transcriber, FakeTranscriber)
-    before = pages.calls.count("prepare"), len(transcriber.calls)
+    before = pages.calls.count("inspect"), len(transcriber.calls)
     outcomes = hall.carry(hall.claim_by_hand(ingestion_id), frozenset(asked))
     assert stages_of(outcomes, ingestion_id) == asked
-    assert (pages.calls.count("prepare") - before[0], len(transcriber.calls) - before[1]) == (
+    assert (pages.calls.count("inspect") - before[0], len(transcriber.calls) - before[1]) == (
         int(Stage.PREPROCESSED_IMAGE in asked),
         int(Stage.TRANSCRIPTION in asked),
     )

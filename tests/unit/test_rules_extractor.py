@@ -1,6 +1,7 @@
 """The rules over layouts written by hand: every row a line of text, columns apart by ` | `."""
 
 import asyncio
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -59,7 +60,7 @@ RECEIPT = (
 
 
 def extracted(*rows: str) -> Extraction:
-    extraction = asyncio.run(RulesExtractor().extract(RAW, b"", transcription_of(*rows)))
+    extraction = asyncio.run(RulesExtractor().extract(RAW, Path(), transcription_of(*rows)))
     assert extraction is not None
     return extraction
 
