@@ -7,6 +7,8 @@ from enum import StrEnum
 
 
 class FaultKind(StrEnum):
+    """Of Document AI."""
+
     RATE_LIMIT = "rate-limit"
     QUOTA = "quota"  # the day's
     UNAVAILABLE = "unavailable"
@@ -22,7 +24,7 @@ class FaultKind(StrEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    kind: FaultKind
+    kind: StrEnum  # one of the kinds that its provider knows
     retry_after_seconds: float | None = None  # what a rate limit asks for, if anything
 
 
@@ -31,14 +33,14 @@ class Faults:
 
     def __init__(self, *, seed: int = 0) -> None:
         self._queued: deque[Fault | None] = deque()
-        self._chances: dict[FaultKind, float] = {}
+        self._chances: dict[StrEnum, float] = {}
         self._random = random.Random(seed)  # noqa: S311  (which call fails is to be repeatable, not secret)
 
-    def queue(self, *faults: Fault | FaultKind | None) -> None:
+    def queue(self, *faults: Fault | StrEnum | None) -> None:
         """One for each of the next calls, in their order; None lets one pass."""
-        self._queued.extend(Fault(fault) if isinstance(fault, FaultKind) else fault for fault in faults)
+        self._queued.extend(Fault(fault) if isinstance(fault, StrEnum) else fault for fault in faults)
 
-    def set_chance(self, kind: FaultKind, probability: float) -> None:
+    def set_chance(self, kind: StrEnum, probability: float) -> None:
         """Of every call that has no fault queued for it."""
         self._chances[kind] = probability
 
