@@ -22,6 +22,7 @@ _NUMBER = (
     r"|\d{1,3}(?:(?P<mark>[.,'’])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d{1,2})?(?!\d)"
     r"|\d+[.,](?:\d{1,4}(?!\d)|[-–—]{1,2})"
     r"|\d+(?!\d)"
+    r"|[.,]\d{2}(?!\d)"
 )
 _AMOUNT = re.compile(
     rf"(?<![\w.,])(?<!\d[:/'’\-])(?P<open>\()?(?P<minus1>[-−–]\s?)?(?:(?P<before>{_CURRENCY})[\s:]*)?"
@@ -30,6 +31,7 @@ _AMOUNT = re.compile(
     r"(?!\s?%)(?![\w])(?![.,:/'’\-]\d)",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
 _CURRENCY_ALONE = re.compile(rf"(?<![A-Za-z])(?:{_CURRENCY})(?![A-Za-z])")
 
 
@@ -42,6 +44,8 @@ class PrintedAmount(NamedTuple):
 
 def find_amounts(text: str) -> tuple[PrintedAmount, ...]:
     """Every amount in a line of text, from the left. Dates, times, percentages and codes are not amounts."""
+    if _DIGIT.search(text) is None:
+        return ()
     return tuple(_read(match) for match in _AMOUNT.finditer(text))
 
 
@@ -84,6 +88,7 @@ def _to_decimal(number: str) -> Decimal:
     if not marks:
         return Decimal(number)
     whole, _, fraction = number.rpartition(marks[-1])
+    whole = whole or "0"
     # One mark before exactly three digits separates thousands, except after a lone zero: 1.234 but 0.123.
     if len(fraction) == 3 and len(set(marks)) == 1 and whole != "0":
         return Decimal(re.sub(r"[.,]", "", number))

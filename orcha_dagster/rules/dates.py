@@ -17,6 +17,8 @@ _MONTH_NAME = (
     r"sep(?:tember|tembre|t)?|oct(?:ober|obre)?|okt(?:ober)?|nov(?:ember|embre)?|dec(?:ember|embre)?|dez(?:ember)?)"
 )
 _ISO = re.compile(r"(?<![\d.])(?P<year>(?:19|20)\d{2})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})(?!\d)")
+# Only with a time behind it; alone such figures are numbers of something.
+_COMPACT = re.compile(r"(?<!\d)(?P<year>20\d{2})(?P<month>\d{2})(?P<day>\d{2})(?=[/t ]\d{2}:?\d{2}(?::?\d{2})?(?!\d))")
 _NUMERIC = re.compile(
     r"(?<![\d.,/\-])(?P<first>\d{1,2})\s?(?P<mark>[-/.])\s?(?P<second>\d{1,2})\s?(?P=mark)\s?"
     # OCR often loses the space before the time: 09/02/201811:40.
@@ -30,6 +32,7 @@ _NAME_DAY_YEAR = re.compile(
     rf"(?<![a-z])(?P<name>{_MONTH_NAME})[.\s\-/]*(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[,.\s\-/]+"
     r"(?P<year>(?:19|20)\d{2}|\d{2})(?![\d:])"
 )
+_TWO_DIGITS = re.compile(r"\d\d")  # every date has a year
 MONTH_FIRST_CURRENCIES = frozenset({"USD"})
 
 
@@ -43,10 +46,12 @@ def find_dates(text: str, *, currency: str | None = None) -> tuple[PrintedDate, 
 
     03/04/2026 is the third of April unless the document counts in dollars; 04/13/2026 can only be April either way.
     """
+    if _TWO_DIGITS.search(text) is None:
+        return ()
     month_first = currency in MONTH_FIRST_CURRENCIES
     folded = fold(text)
     found: dict[int, PrintedDate] = {}
-    for pattern in (_ISO, _NUMERIC, _DAY_NAME_YEAR, _NAME_DAY_YEAR):
+    for pattern in (_ISO, _COMPACT, _NUMERIC, _DAY_NAME_YEAR, _NAME_DAY_YEAR):
         for match in pattern.finditer(folded):
             value = _to_date(match.groupdict(), month_first=month_first)
             if value is not None:

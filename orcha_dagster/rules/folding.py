@@ -3,11 +3,19 @@
 import unicodedata
 
 
+class _Folded(dict[int, str]):
+    """Foldings by code point, each worked out once."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        bare = unicodedata.normalize("NFKD", character)[0] if character not in "°ºª" else "°"
+        self[code] = bare.lower()[0]
+        return self[code]
+
+
+_FOLDED = _Folded()
+
+
 def fold(text: str) -> str:
     """Return the folded text, as long as the original, so that positions found in one hold in the other."""
-    return "".join(_fold_character(character) for character in text)
-
-
-def _fold_character(character: str) -> str:
-    bare = unicodedata.normalize("NFKD", character)[0] if character not in "°ºª" else "°"
-    return bare.lower()[0]
+    return text.lower() if text.isascii() else text.translate(_FOLDED)

@@ -1,0 +1,59 @@
+"""The seller at the head of a receipt: the name above the first line of an address. Letters are another matter."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from orcha_dagster.domain.extractions import ExtractedField
+from orcha_dagster.rules.dates import find_dates
+from orcha_dagster.rules.labels import TITLES, holds
+from orcha_dagster.rules.layout import Cell, Layout, field_at
+from orcha_dagster.rules.names import clean_name, continues_name, has_company_ending, is_address_or_contact, is_name
+from orcha_dagster.rules.phrases import phrases
+
+MAX_GAP = 1.6  # in line heights, between the lines of a head; handwriting and stamps stand further off
+
+
+@dataclass(frozen=True)
+class _Name:
+    cell: Cell
+    text: str
+
+
+def find_head(layout: Layout) -> ExtractedField | None:
+    """The first company of the head, else the first name of the lines that stand right above the address."""
+    names: list[_Name] = []
+    for name in _names_above_address(layout):
+        if names and continues_name(name.text):
+            names[-1] = _Name(names[-1].cell, f"{names[-1].text} {name.text}")
+        else:
+            names.append(name)
+    if not names:
+        return None
+    company = next((name for name in names if has_company_ending(name.text)), None)
+    chosen = company or _first_of_block(names)
+    return field_at(chosen.cell, chosen.text, chosen.text)
+
+
+def _names_above_address(layout: Layout) -> Iterator[_Name]:
+    has_name = False
+    for row in layout.first_page if layout.rows else ():
+        for cell, text in phrases(row):
+            name = clean_name(text)
+            if is_name(name) and not (has_name and is_address_or_contact(text)):
+                has_name = True
+                yield _Name(cell, name)
+            elif has_name and _ends_head(cell):
+                return
+
+
+def _ends_head(cell: Cell) -> bool:
+    return is_address_or_contact(cell.text) or holds(cell, TITLES) or bool(find_dates(cell.text))
+
+
+def _first_of_block(names: list[_Name]) -> _Name:
+    first = names[-1]
+    for name in reversed(names[:-1]):
+        if first.cell.top - name.cell.bottom > MAX_GAP * max(first.cell.height, name.cell.height):
+            break
+        first = name
+    return first
