@@ -1,25 +1,20 @@
-"""`orcha evaluate`: how good Orcha is on documents whose truth is known. How the figures look: `evaluation_tables`."""
+"""`orcha evaluate reading`: how well pages are read. How the figures look is `evaluation_tables`."""
 
 import asyncio
 import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from orcha_dagster.adapters.obstore_objects import ObstoreObjects
-from orcha_dagster.cli.screen import console, errors
+from orcha_dagster.cli.evaluate_extraction import extraction
+from orcha_dagster.cli.evaluation_tools import TranscriberChoice, open_tools, show_progress, with_choices
+from orcha_dagster.cli.screen import console
 from orcha_dagster.evaluation.dataset import Dataset, load_dataset
 from orcha_dagster.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from orcha_dagster.evaluation.evaluating import Plan, Report
-    from orcha_dagster.pipeline.ingesting import Tools
 
 _ON_THE_SCREEN = "-"
 _SPEED_PAGES = 40  # a minute or two on two cores, and enough to even out pages that are quick or slow to read
@@ -29,11 +24,7 @@ evaluate = typer.Typer(
 )
 
 
-class TranscriberChoice(StrEnum):
-    AUTO = "auto"
-    DOCUMENT_AI = "document-ai"
-    RAPIDOCR = "rapidocr"
-    RECORDED = "recorded"
+evaluate.command()(extraction)
 
 
 @evaluate.callback()
@@ -63,7 +54,7 @@ def reading(
     from orcha_dagster.cli.evaluation_tables import print_report
     from orcha_dagster.evaluation.evaluating import Plan
 
-    settings = _with_choices(load_settings(), workers=workers, transcriber=transcriber)
+    settings = with_choices(load_settings(), workers=workers, transcriber=transcriber)
     dataset = load_dataset(data).only([name.strip() for name in kind.split(",") if name.strip()], limit=limit)
     plan = Plan(
         workers=settings.cpu_workers or os.cpu_count() or 1,
@@ -83,40 +74,8 @@ def reading(
         raise typer.Exit(1)
 
 
-def _with_choices(settings: Settings, *, workers: int, transcriber: TranscriberChoice | None) -> Settings:
-    chosen: dict[str, object] = {}
-    if workers:
-        chosen["cpu_workers"] = workers
-    if transcriber is not None:
-        chosen["transcriber"] = transcriber.value
-    return settings.model_copy(update=chosen)
-
-
 def _evaluate(dataset: Dataset, plan: "Plan", settings: Settings) -> "Report":
     from orcha_dagster.evaluation.evaluating import evaluate_reading
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with open_tools(settings) as tools, Progress(*columns, console=errors, transient=True) as progress:
-        bar = progress.add_task("Reading", total=len(dataset.documents))
-        return asyncio.run(evaluate_reading(dataset, tools, plan, on_document=lambda _: progress.advance(bar)))
-
-
-@contextmanager
-def open_tools(settings: Settings) -> Iterator["Tools"]:
-    """As a run has them, with an object store that is gone afterwards."""
-    from orcha_dagster.resources.providers import ProvidersResource
-
-    # Nearly every field of the resource has the name of its setting.
-    same: dict[str, Any] = {name: getattr(settings, name, None) for name in ProvidersResource.model_fields}
-    for name, value in same.items():
-        same[name] = str(value) if isinstance(value, Path) else value
-    same |= {
-        "concurrency": settings.provider_concurrency,
-        "patience_seconds": settings.provider_patience_seconds,
-        "call_seconds": settings.provider_call_seconds,
-    }
-    with (
-        tempfile.TemporaryDirectory(prefix="orcha-evaluation-") as folder,
-        ProvidersResource(**same).open_tools(ObstoreObjects(Path(folder).as_uri())) as tools,
-    ):
-        yield tools
+    with open_tools(settings) as tools, show_progress("Reading", total=len(dataset.documents)) as advance:
+        return asyncio.run(evaluate_reading(dataset, tools, plan, on_document=lambda _: advance()))

@@ -1,6 +1,6 @@
 """Documents with their truth: a folder with a `manifest.json`. The format is described in `docs/evaluation.md`.
 
-Only what the evaluation of reading needs is taken; whatever else a manifest tells is left alone.
+What the evaluation of reading needs is taken out here; the true fields of a document are `field_truth`.
 """
 
 import json
@@ -31,6 +31,7 @@ class LabelledDocument(DomainModel):
     kind: str
     tier: str | None = None  # when the manifest tells; otherwise the kind and the reading do
     truth: Truth = Truth()  # empty: read, but not scored
+    labels: dict[str, Any] = Field(default_factory=dict)  # the whole `ground_truth`, as the manifest has it
 
 
 class Dataset(DomainModel):
@@ -97,8 +98,9 @@ def load_dataset(folder: Path) -> Dataset:
 
 
 def _to_document(folder: Path, entry: _Entry) -> LabelledDocument:
+    labels = entry.ground_truth or {}
     return LabelledDocument(
-        path=entry.path, kind=entry.kind, tier=entry.tier, truth=_to_truth(folder, entry.ground_truth or {})
+        path=entry.path, kind=entry.kind, tier=entry.tier, truth=_to_truth(folder, labels), labels=labels
     )
 
 

@@ -1,7 +1,5 @@
 """`evaluate_reading`: a folder of labelled documents in, a report out. Figures are made elsewhere, shown elsewhere."""
 
-import os
-import platform
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,6 +8,7 @@ from importlib.metadata import version
 from orcha_dagster.domain.errors import DocumentUnsupported
 from orcha_dagster.domain.model import DomainModel
 from orcha_dagster.evaluation.dataset import BROKEN, Dataset, LabelledDocument
+from orcha_dagster.evaluation.machine import Machine, describe_machine
 from orcha_dagster.evaluation.reading import TIMED_OUT, UNEXPECTED, read_document
 from orcha_dagster.evaluation.scores import DocumentScore, GroupScore, score_document, summarise
 from orcha_dagster.evaluation.some_at_once import some_at_once
@@ -28,13 +27,6 @@ class Plan:
     limit_seconds: float  # for one document
     speed_pages: int | None = None  # measure how fast scans and text are read, on about so many scans; None: do not
     documents_at_once: int = 25  # while speed is measured, as the pipeline has them
-
-
-class Machine(DomainModel):
-    cores: int
-    system: str
-    python: str
-    load_before: float | None  # of everything on it; figures of a busy machine are not worth much
 
 
 class Report(DomainModel):
@@ -64,7 +56,7 @@ class Report(DomainModel):
 async def evaluate_reading(
     dataset: Dataset, tools: Tools, plan: Plan, *, on_document: Callable[[DocumentScore], None]
 ) -> Report:
-    machine, memory = _describe_machine(), WorkerMemory()
+    machine, memory = describe_machine(), WorkerMemory()
 
     async def read(document: LabelledDocument) -> DocumentScore:
         outcome = await read_document(dataset.file_of(document), tools, limit_seconds=plan.limit_seconds)
@@ -131,12 +123,3 @@ def _is_foreign(score: DocumentScore) -> bool:
 def _group(scores: Sequence[DocumentScore], name_of: Callable[[DocumentScore], str]) -> dict[str, GroupScore]:
     names = sorted({name_of(one) for one in scores})
     return {name: summarise([one for one in scores if name_of(one) == name]) for name in names}
-
-
-def _describe_machine() -> Machine:
-    return Machine(
-        cores=os.cpu_count() or 1,
-        system=platform.platform(terse=True),
-        python=platform.python_version(),
-        load_before=round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
-    )

@@ -83,7 +83,7 @@ def score_document(document: LabelledDocument, outcome: WasRead | WasNotRead) ->
         return DocumentScore(
             path=document.path,
             kind=document.kind,
-            tier=document.tier or _tier_of_kind(document.kind) or "clean",
+            tier=tier_of(document, carries_text=False),
             seconds=outcome.seconds,
             error_code=outcome.code,
             error_message=outcome.message,
@@ -99,7 +99,7 @@ def score_document(document: LabelledDocument, outcome: WasRead | WasNotRead) ->
     return DocumentScore(
         path=document.path,
         kind=document.kind,
-        tier=document.tier or _tier_of_kind(document.kind) or ("born-digital" if with_layer == pages else "clean"),
+        tier=tier_of(document, carries_text=with_layer == pages),
         seconds=outcome.seconds,
         pages=pages,
         text_layer_pages=with_layer,
@@ -137,10 +137,15 @@ def summarise(scores: Sequence[DocumentScore]) -> GroupScore:
     )
 
 
-def _tier_of_kind(kind: str) -> str | None:
-    if kind == BROKEN:
+def tier_of(document: LabelledDocument, *, carries_text: bool) -> str:
+    """`carries_text`: every page has its text in itself."""
+    if document.tier:
+        return document.tier
+    if document.kind == BROKEN:
         return BROKEN
-    return "degraded" if kind.startswith("degraded") else None
+    if document.kind.startswith("degraded"):
+        return "degraded"
+    return "born-digital" if carries_text else "clean"
 
 
 def _changed_pages(outcome: WasRead) -> tuple[ChangedPage, ...]:

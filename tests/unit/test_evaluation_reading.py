@@ -16,6 +16,7 @@ from orcha_dagster.evaluation.scores import DocumentScore, Effect
 from orcha_dagster.evaluation.some_at_once import some_at_once
 from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits, Transcriber
 from orcha_dagster.pipeline.ingesting import Tools
+from orcha_dagster.schemas.loading import BUILT_IN
 from tests.fake_providers import FakePagePreparer, fake_document, place
 from tests.fake_storage import FakeObjectStore
 
@@ -79,6 +80,8 @@ def evaluate(
         pages=FakePagePreparer(),
         transcriber=transcriber,
         extractors=(),
+        schemas=BUILT_IN,
+        witnesses=(),
         max_document_bytes=max_bytes,
         quality_threshold=0.7,
     )
