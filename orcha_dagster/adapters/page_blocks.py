@@ -9,6 +9,7 @@ are short, two columns of prose have long lines, and a letterhead beside a block
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 # All in line heights.
@@ -38,6 +39,8 @@ class Cell(NamedTuple):
         return (self.top + self.bottom) / 2
 
 
+_top_of = attrgetter("top")
+
 Span = tuple[float, float]
 Row = list[Cell]
 Block = list[Row]
@@ -50,21 +53,28 @@ def find_blocks(cells: Sequence[Cell]) -> list[Block]:
 
 def group_rows(cells: Sequence[Cell]) -> list[Row]:
     """Cells whose middles lie within half a line height of the first of their row."""
+    if len(cells) == 1:
+        return [list(cells)]
     rows: list[Row] = []
     first, height = 0.0, 0.0
-    for cell in sorted(cells, key=lambda cell: cell.top + cell.bottom):
-        middle = (cell.top + cell.bottom) / 2
+    for cell in sorted(cells, key=_twice_the_middle):
+        _, _, top, bottom, _, _ = cell
+        middle = (top + bottom) / 2
         # Against the first of the row, so that a chain of small steps cannot swallow the next row.
         if rows and middle - first <= height / 2:
             row = rows[-1]
             row.append(cell)
-            height += (cell.bottom - cell.top - height) / len(row)
+            height += (bottom - top - height) / len(row)
         else:
             rows.append([cell])
-            first, height = middle, cell.bottom - cell.top
+            first, height = middle, bottom - top
     for row in rows:
         row.sort()
     return rows
+
+
+def _twice_the_middle(cell: Cell) -> float:
+    return cell.top + cell.bottom
 
 
 def _cut(cells: list[Cell], depth: int = 0) -> tuple[list[Block], bool]:
@@ -93,15 +103,18 @@ def _cut_parts(parts: Sequence[list[Cell]], depth: int) -> tuple[list[Block], bo
 
 def _spans(cells: Sequence[Cell], height: float) -> list[Span]:
     """Where cells stand, seen from above, from the left; those too close for a gutter between them are one."""
-    return _merge([(cell.left, cell.right) for cell in cells], height)
+    if len(cells) == 1:
+        return [cells[0][:2]]
+    return _merge([cell[:2] for cell in cells], height)
 
 
 def _merge(spans: list[Span], height: float) -> list[Span]:
     spans.sort()
     merged: list[Span] = []
     left, right = spans[0]
+    gutter = GUTTER * height
     for begin, end in spans:
-        if begin - right >= GUTTER * height:
+        if begin - right >= gutter:
             merged.append((left, right))
             left, right = begin, end
         elif end > right:
@@ -125,7 +138,7 @@ def _gutters_by_width(columns: Sequence[list[Cell]]) -> list[int]:
 
 
 def _gutter_width(columns: Sequence[list[Cell]], place: int) -> float:
-    return min(cell.left for cell in columns[place]) - max(cell.right for cell in columns[place - 1])
+    return min([cell.left for cell in columns[place]]) - max([cell.right for cell in columns[place - 1]])
 
 
 def _flatten(columns: Sequence[list[Cell]]) -> list[Cell]:
@@ -136,14 +149,16 @@ def _bands(cells: Sequence[Cell], height: float) -> list[list[Cell]]:
     """Cells beside each other, from the top. Columns that are not in step with each other are one band."""
     bands: list[list[Cell]] = []
     reached = 0.0
-    for cell in sorted(cells, key=lambda cell: cell.top):
-        margin = SHRINK * min(cell.bottom - cell.top, height)
-        if bands and cell.top + margin < reached:
+    for cell in sorted(cells, key=_top_of):
+        _, _, top, bottom, _, _ = cell
+        own_height = bottom - top
+        margin = SHRINK * (own_height if own_height < height else height)
+        if bands and top + margin < reached:
             bands[-1].append(cell)
-            reached = max(reached, cell.bottom - margin)
+            reached = max(reached, bottom - margin)
         else:
             bands.append([cell])
-            reached = cell.bottom - margin
+            reached = bottom - margin
     return bands
 
 
@@ -153,7 +168,8 @@ def _part_where_gutters_end(bands: Sequence[list[Cell]], height: float) -> list[
     spans: list[Span] = []
     for band in bands:
         own = _spans(band, height)
-        joined = _merge(spans + own, height)
+        # Whether a gutter is left where several run is only known of both together.
+        joined = _merge(spans + own, height) if len(spans) > 1 or len(own) == 1 else own
         if parts and (len(joined) > 1 if len(spans) > 1 else len(own) == 1):
             parts[-1].extend(band)
             spans = joined
@@ -167,11 +183,12 @@ def _part_at_blanks(bands: Sequence[list[Cell]], blank: float) -> list[list[Cell
     parts: list[list[Cell]] = []
     reached = 0.0
     for band in bands:
-        if parts and min(cell.top for cell in band) - reached < blank:
+        # The bands come sorted by the tops of their cells.
+        if parts and band[0].top - reached < blank:
             parts[-1].extend(band)
         else:
             parts.append(list(band))
-        reached = max(reached, max(cell.bottom for cell in band))
+        reached = max(reached, *[cell.bottom for cell in band])
     return parts
 
 
@@ -185,9 +202,11 @@ def _are_prose_columns(columns: Sequence[list[Cell]], place: int, height: float)
 
 
 def _is_prose(cells: Sequence[Cell], height: float) -> bool:
-    width = max(cell.right for cell in cells) - min(cell.left for cell in cells)
+    if len(cells) < PROSE_LINES:
+        return False
+    width = max([cell.right for cell in cells]) - min([cell.left for cell in cells])
     enough = max(PROSE_WIDTH * height, PROSE_FILL * width)
-    return len(cells) >= PROSE_LINES and sum(cell.right - cell.left >= enough for cell in cells) >= len(cells) / 2
+    return sum([cell.right - cell.left >= enough for cell in cells]) >= len(cells) / 2
 
 
 def _stand_apart(columns: Sequence[list[Cell]], place: int, height: float) -> bool:
@@ -207,8 +226,8 @@ def _stand_apart(columns: Sequence[list[Cell]], place: int, height: float) -> bo
 
 def _shared_height(left: Sequence[Cell], right: Sequence[Cell]) -> tuple[float, float]:
     """From where to where both sides have text."""
-    top = max(min(cell.top for cell in left), min(cell.top for cell in right))
-    return top, min(max(cell.bottom for cell in left), max(cell.bottom for cell in right))
+    top = max(min([cell.top for cell in left]), min([cell.top for cell in right]))
+    return top, min(max([cell.bottom for cell in left]), max([cell.bottom for cell in right]))
 
 
 def _are_in_step(left: Sequence[Row], right: Sequence[Row], height: float) -> bool:

@@ -8,41 +8,57 @@ All raise DocumentDamaged, DocumentEncrypted or DocumentTooLarge for what cannot
 PDFium itself cannot cope with ends in the limits of the worker: seconds and memory.
 """
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orcha_dagster.adapters.collector import collector_paused
 from orcha_dagster.adapters.pdf.cutting import copy_pages
+from orcha_dagster.adapters.pdf.kept_text import TextKeeper, load_text
 from orcha_dagster.adapters.pdf.layer_inspection import inspect_page
 from orcha_dagster.adapters.pdf.opening import open_pdf
 from orcha_dagster.adapters.pdf.picture_pages import write_picture_pages
 from orcha_dagster.adapters.pdf.rendering import draw_page
 from orcha_dagster.adapters.pdf.stream_sizes import refuse_bombs
-from orcha_dagster.adapters.pdf.text_layer import read_page
+from orcha_dagster.adapters.pdf.text_layer import read_page, to_transcribed
 from orcha_dagster.domain.errors import DocumentTooLarge
 from orcha_dagster.domain.pages import PageMeasurement
 from orcha_dagster.domain.transcriptions import TranscribedPage
 
 
-def inspect_pdf(document: Path, *, max_pages: int) -> tuple[PageMeasurement, ...]:
+def inspect_pdf(document: Path, *, max_pages: int, keep: Path | None = None) -> tuple[PageMeasurement, ...]:
     """Say for each page whether it has a text layer worth reading, and why one that is there is not believed.
 
-    The first to open a document, so it is here that bombs are looked for.
+    The first to open a document, so it is here that bombs are looked for. `keep` is a file for the text that was
+    found on the way, for `read_text_layer`.
     """
     refuse_bombs(document)
+    measurements: list[PageMeasurement] = []
+    keeper = TextKeeper()
     with open_pdf(document) as opened:
         if len(opened) > max_pages:
             raise DocumentTooLarge(f"The PDF has {len(opened)} pages; the limit is {max_pages}.")
-        return tuple(inspect_page(opened, number) for number in range(1, len(opened) + 1))
+        for number in range(1, len(opened) + 1):
+            measurement, text = inspect_page(opened, number)
+            measurements.append(measurement)
+            if text is not None:
+                keeper.take(number, text)
+    if keep is not None:
+        keeper.write(document, keep)
+    return tuple(measurements)
 
 
-def read_text_layer(document: Path, pages: Sequence[int]) -> tuple[TranscribedPage, ...]:
-    with _collector_paused(), open_pdf(document) as opened:
-        return tuple(read_page(opened, page) for page in pages)
+def read_text_layer(document: Path, pages: Sequence[int], *, kept: Path | None = None) -> tuple[TranscribedPage, ...]:
+    """`kept` is the file that an inspection may have left; the PDF is opened for pages that are not in it."""
+    with collector_paused():
+        found = load_text(document, kept) if kept is not None else {}
+        read = {page: to_transcribed(page, found[page]) for page in pages if page in found}
+        if len(read) < len(set(pages)):
+            with open_pdf(document) as opened:
+                read |= {page: read_page(opened, page) for page in pages if page not in read}
+        return tuple(read[page] for page in pages)
 
 
 def render_page(document: Path, page: int, *, max_pixels: int) -> tuple[NDArray[np.uint8], float]:
@@ -60,15 +76,3 @@ def cut_pages(document: Path, pages: Sequence[int]) -> bytes:
 def pictures_to_pdf(pictures: Sequence[Path]) -> bytes:
     """JPEGs as the pages of one PDF, without encoding them again."""
     return write_picture_pages(pictures)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """A page becomes a thousand models, none in a loop; searching them for loops takes a third of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
+from orcha_dagster.adapters.collector import collector_paused
 from orcha_dagster.adapters.cpu_worker import ERROR
 from orcha_dagster.adapters.waiting_line import WaitingLine
 from orcha_dagster.adapters.worker_process import WorkerProcess, end_all
@@ -39,7 +40,7 @@ class ProcessPool(CpuPool):
         task_seconds: float = 120.0,
         start_seconds: float = 300.0,  # generous: with many workers on few cores all of them start at once
         worker_bytes: int = 2_500_000_000,
-        tasks_per_worker: int = 200,  # native libraries leak; a new process is the only sure remedy
+        tasks_per_worker: int = 1_000,  # native libraries may leak; a new process is the only sure remedy
     ) -> None:
         self._line = WaitingLine(workers or os.cpu_count() or 1)
         self._task_seconds = task_seconds
@@ -140,7 +141,8 @@ class ProcessPool(CpuPool):
 
 def _unpack(name: str, kind: int, payload: bytearray) -> object:
     try:
-        content = pickle.loads(payload)  # noqa: S301  (from a worker of ours)
+        with collector_paused():
+            content = pickle.loads(payload)  # noqa: S301  (from a worker of ours)
     except Exception as error:
         raise RecoverableError(f"What {name} returned was pickled in its worker and cannot be rebuilt here.") from error
     if kind == ERROR:

@@ -62,12 +62,12 @@ def _phrases(row: Row) -> list[Row]:
 
 def _join(phrase: Row, index: int, words: Sequence[Word]) -> Cell:
     return Cell(
-        min(cell.left for cell in phrase),
-        max(cell.right for cell in phrase),
-        min(cell.top for cell in phrase),
-        max(cell.bottom for cell in phrase),
+        min([cell.left for cell in phrase]),
+        max([cell.right for cell in phrase]),
+        min([cell.top for cell in phrase]),
+        max([cell.bottom for cell in phrase]),
         index,
-        _is_label("".join(words[cell.phrase].text for cell in phrase)),
+        _is_label("".join([words[cell.phrase].text for cell in phrase])),
     )
 
 
@@ -76,6 +76,9 @@ def _is_label(text: str) -> bool:
 
 
 def _to_line(words: Sequence[Word], block: int) -> Line:
+    if len(words) == 1:  # most cells of a table
+        (word,) = words
+        return Line(text=word.text, box=word.box, confidence=word.confidence, words=(word,), block=block)
     boxes = [word.box for word in words]
     return Line(
         text=" ".join([word.text for word in words]),

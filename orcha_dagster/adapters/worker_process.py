@@ -5,9 +5,12 @@ import contextlib
 import multiprocessing
 import signal
 import socket
+import sys
+import threading
 import time
 from collections.abc import Collection, Iterator
 from multiprocessing import resource_tracker
+from types import ModuleType
 
 import psutil
 
@@ -17,6 +20,7 @@ from orcha_dagster.adapters.cpu_worker import HEADER, STARTED, TASK, serve
 _CONTEXT = multiprocessing.get_context("spawn")
 _TERMINATE_SECONDS = 2.0  # for a task that wants to tidy up when the pool is closed
 _KILL_SECONDS = 5.0  # a killed process is gone at once, unless the kernel itself hangs
+_one_starts = threading.Lock()
 
 
 class WorkerProcess:
@@ -32,7 +36,7 @@ class WorkerProcess:
         self._socket.setblocking(False)
         self._process = _CONTEXT.Process(target=serve, args=(theirs,), name="cpu-worker", daemon=True)
         try:
-            with theirs, _interrupts_held_back():
+            with theirs, _interrupts_held_back(), _program_left_out():
                 self._process.start()
         except BaseException:
             self._socket.close()
@@ -120,3 +124,18 @@ def _interrupts_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextlib.contextmanager
+def _program_left_out() -> Iterator[None]:
+    """A process started in here does not import the program we are, as it otherwise would before anything else.
+
+    That takes the command line half a second and Dagster more, and no task is defined there.
+    """
+    with _one_starts:
+        program = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = program

@@ -1,6 +1,8 @@
 """What was read on the pages: text with its place and how sure the reader was."""
 
+from collections.abc import Callable
 from enum import StrEnum
+from typing import Any
 
 from orcha_dagster.domain.model import DomainModel
 
@@ -64,6 +66,10 @@ class TranscribedPage(DomainModel):
     picture_path: str | None = None  # of a picture that was made because the page was read badly, and read better
     rejected_quality_score: float | None = None  # of the page's other picture, when both were read and this one kept
     times_billed: int = 0  # how often its provider charged for it
+
+    def __reduce__(self) -> tuple[Callable[[Any], Any], tuple[dict[str, Any]]]:
+        """Pickled as plain values and checked when rebuilt: a third of the time, since a page is a thousand models."""
+        return type(self).model_validate, (self.model_dump(),)
 
     @property
     def evidence(self) -> float:

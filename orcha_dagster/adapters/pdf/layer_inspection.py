@@ -10,6 +10,7 @@ from contextlib import closing
 
 import pypdfium2 as pdfium
 
+from orcha_dagster.adapters.pdf.kept_text import PageText
 from orcha_dagster.adapters.pdf.opening import open_whole_page
 from orcha_dagster.adapters.pdf.page_frame import PageFrame, frame_of
 from orcha_dagster.adapters.pdf.page_look import PageLook
@@ -36,25 +37,32 @@ _MUCH_PICTURE = 0.3  # of the page
 _MANY_DRAWINGS = 1_500  # text may have been turned into outlines
 
 
-def inspect_page(document: pdfium.PdfDocument, number: int) -> PageMeasurement:
+def inspect_page(document: pdfium.PdfDocument, number: int) -> tuple[PageMeasurement, PageText | None]:
+    """What the page is, and its text when that is to be believed."""
     with open_whole_page(document, number) as page:
         frame = frame_of(page)
         objects = objects_of(page, frame)
-        has_text, defect = _judge_layer(page, frame, objects)
-    resolution = None if has_text else objects.scan_resolution(frame)
-    return PageMeasurement(page=number, has_text_layer=has_text, text_layer_defect=defect, dots_per_inch=resolution)
+        words, defect = _judge_layer(page, frame, objects)
+    if words is None:
+        resolution = objects.scan_resolution(frame)
+        return PageMeasurement(
+            page=number, has_text_layer=False, text_layer_defect=defect, dots_per_inch=resolution
+        ), None
+    return PageMeasurement(page=number, has_text_layer=True), PageText(words, frame.aspect)
 
 
-def _judge_layer(page: pdfium.PdfPage, frame: PageFrame, objects: PageObjects) -> tuple[bool, str | None]:
+def _judge_layer(page: pdfium.PdfPage, frame: PageFrame, objects: PageObjects) -> tuple[PdfWords | None, str | None]:
+    """The words that are seen, or why there are none to be believed; neither on a page without any layer."""
     with closing(page.get_textpage()) as textpage:
         if count_characters(textpage) > MAX_PAGE_CHARACTERS:
-            return False, TOO_LONG
+            return None, TOO_LONG
         words = words_of(textpage, frame, page_rotation=page.get_rotation())
     if not len(words) and not words.unknown_characters:
-        return False, None
+        return None, None
     look = PageLook(page, frame, objects)
-    defect = _find_defect(words, seen_words(words, objects, look), objects, look)
-    return defect is None, defect
+    seen = seen_words(words, objects, look)
+    defect = _find_defect(words, seen, objects, look)
+    return (seen, None) if defect is None else (None, defect)
 
 
 def _find_defect(words: PdfWords, seen: PdfWords, objects: PageObjects, look: PageLook) -> str | None:

@@ -8,6 +8,7 @@ and names are no prose, so a page is only called garbled on evidence, never for 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from operator import add
 
 MAX_UNKNOWN_SHARE = 0.1
 MAX_SIGN_SHARE = 0.6  # of what is neither letter nor digit; a page of formulas stays below
@@ -63,7 +64,7 @@ def _is_mojibake(words: Sequence[str]) -> bool:
 
 def _has_letters_of_a_language(words: Sequence[str]) -> bool:
     pairs = list(_pairs(words))
-    frequent = sum(pair in _FREQUENT_PAIRS for pair in pairs)
+    frequent = sum(map(_FREQUENT_PAIRS.__contains__, pairs))
     return len(pairs) < MIN_PAIRS or frequent >= MIN_FREQUENT_SHARE * len(pairs)
 
 
@@ -74,8 +75,7 @@ def _pairs(words: Sequence[str]) -> Iterator[str]:
     """
     text = " ".join({word.lower() for word in words if not _DIGIT.search(word)})
     for run in _LATIN_RUN.findall(_without_accents(text)):
-        for index in range(len(run) - 1):
-            yield run[index : index + 2]
+        yield from map(add, run, run[1:])
 
 
 def _without_accents(text: str) -> str:

@@ -35,7 +35,9 @@ _SPACES = np.array(
     + list(range(0x2000, 0x200C)),
     np.uint32,
 )
-_LINE_ENDS = np.array([0x0A, 0x0D], np.uint32)
+_LINE_FEED, _CARRIAGE_RETURN = 0x0A, 0x0D
+_PRIVATE_PLANES = 0xF0000  # and everything after them
+_BEYOND_TABLES = 0x10000  # in tables by code, the place of all codes from here on
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def words_of(textpage: pdfium.PdfTextPage, frame: PageFrame, *, page_rotation: i
     count = min(count_characters(textpage), MAX_PAGE_CHARACTERS)
     codes = character_codes(handle, count)
     unknown = _are_unknown(codes)
-    inked = np.flatnonzero(~np.isin(codes, _SPACES) & ~unknown)
+    inked = np.flatnonzero(~(_are_spaces(codes) | unknown))
     if not len(inked):
         return _no_words(int(unknown.sum()))
     boxes = character_boxes(handle, count)
@@ -96,13 +98,35 @@ def words_of(textpage: pdfium.PdfTextPage, frame: PageFrame, *, page_rotation: i
     )
 
 
+def _are_spaces(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    spaces: NDArray[np.bool_] = _SPACE_TABLE[np.minimum(codes, _BEYOND_TABLES)]
+    return spaces
+
+
 def _are_unknown(codes: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Characters that mean nothing outside their own font: control codes, private use, no code at all."""
-    control = (codes < 0x20) & ~np.isin(codes, _SPACES) & (codes != _LINE_BREAK_HYPHEN)
-    control |= (codes >= 0x7F) & (codes < 0xA0) & (codes != 0x85)
-    private = ((codes >= 0xE000) & (codes <= 0xF8FF)) | (codes >= 0xF0000)
-    unknown: NDArray[np.bool_] = control | private | ((codes >= 0xFFF0) & (codes <= 0xFFFF))
+    unknown: NDArray[np.bool_] = _UNKNOWN_TABLE[np.minimum(codes, _BEYOND_TABLES)] | (codes >= _PRIVATE_PLANES)
     return unknown
+
+
+def _mark_spaces() -> NDArray[np.bool_]:
+    marks = np.zeros(_BEYOND_TABLES + 1, np.bool_)
+    marks[_SPACES] = True
+    return marks
+
+
+def _mark_unknown() -> NDArray[np.bool_]:
+    codes = np.arange(_BEYOND_TABLES + 1)
+    control = (codes < 0x20) & ~_SPACE_TABLE & (codes != _LINE_BREAK_HYPHEN)
+    control |= (codes >= 0x7F) & (codes < 0xA0) & (codes != 0x85)
+    private = (codes >= 0xE000) & (codes <= 0xF8FF)
+    marks: NDArray[np.bool_] = control | private | ((codes >= 0xFFF0) & (codes <= 0xFFFF))
+    return marks
+
+
+# Looked up, because comparing each character with each space takes numpy ten times as long.
+_SPACE_TABLE = _mark_spaces()
+_UNKNOWN_TABLE = _mark_unknown()
 
 
 def _no_words(unknown_characters: int) -> PdfWords:
@@ -117,7 +141,7 @@ def _word_starts(codes: NDArray[np.uint32], boxes: NDArray[np.float64], inked: N
     """Which of the inked characters begin a word: after a space, in another line, or far from the one before."""
     before, after = inked[:-1], inked[1:]
     gaps = _gaps(boxes[before], boxes[after])
-    ends_line = np.isin(codes, _LINE_ENDS) | (codes == _LINE_BREAK_HYPHEN)
+    ends_line = (codes == _LINE_FEED) | (codes == _CARRIAGE_RETURN) | (codes == _LINE_BREAK_HYPHEN)
     lines_ended = np.cumsum(ends_line)
     in_another_line = lines_ended[after - 1] > lines_ended[before] - ends_line[before]
     after_space = (after - before > 1) & (gaps > _PULLED_BACK)
