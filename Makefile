@@ -9,7 +9,7 @@ export PYTHON
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
-demo: .venv/runtime ## Sample documents become data, on real parts, before your eyes; CLOUD=simulated reads with Document AI
+demo: .venv/runtime ## Sample documents become data, on real parts, before your eyes; CLOUD=simulated asks Document AI and Claude
 	@.venv/bin/orcha demo $(if $(CLOUD),--cloud $(CLOUD))
 
 up: .venv/runtime ## Everything in the foreground, with the Dagster UI; Ctrl-C stops it

@@ -9,8 +9,8 @@ from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.errors import RecoverableError
 from orcha_dagster.domain.extractions import ExtractedField, Extraction
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
-from orcha_dagster.domain.transcriptions import Box, Line, TranscribedPage, Transcription
-from orcha_dagster.interfaces.extractor import Extractor
+from orcha_dagster.domain.transcriptions import Box, Line, TranscribedPage
+from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits, Transcriber
 
@@ -81,7 +81,7 @@ class InstantExtractor(Extractor):
     name = "instant"
     version = "1"
 
-    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:  # noqa: ARG002
+    async def extract(self, request: ExtractionRequest) -> Extraction | None:  # noqa: ARG002
         return Extraction(
             schema_name="generic",
             fields={"gross": ExtractedField(value="10.00", page=1, box=_LINE.box, text="10.00")},
@@ -111,9 +111,9 @@ class SlowExtractor(InstantExtractor):
     def __init__(self, client: httpx.AsyncClient) -> None:
         self._client = client
 
-    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:
-        await post(self._client, EXTRACT_PATH, transcription.text.encode())
-        return await super().extract(raw, document, transcription)
+    async def extract(self, request: ExtractionRequest) -> Extraction | None:
+        await post(self._client, EXTRACT_PATH, request.transcription.text.encode())
+        return await super().extract(request)
 
 
 def provider_client(url: str) -> httpx.AsyncClient:

@@ -136,8 +136,23 @@ class Settings(BaseSettings):
     recordings_folder: Path | None = Field(
         None, description="Answers of a transcriber that were recorded earlier; needed by the transcriber `recorded`."
     )
-    extractor: Literal["auto", "e-invoice", "rules"] = Field(
-        "auto", description="Who finds the fields. auto: e-invoice XML where there is some, else rules."
+    schemas_folder: Path | None = Field(
+        None, description="Folder with schemas of your own, as JSON Schema or Python; docs/schemas.md. Empty: none."
+    )
+    extractor: Literal["auto", "claude", "claude-batch", "e-invoice", "rules"] = Field(
+        "auto",
+        description="Who finds the fields. auto: e-invoice XML where there is some, else Claude if "
+        "ORCHA_CLAUDE_MODEL is set, else rules.",
+    )
+    claude_model: str | None = Field(
+        None, description="The model that Claude's extractors ask, such as claude-sonnet-5-5; empty: its default."
+    )
+    claude_base_url: str | None = Field(None, description="Where the Messages API is. Empty: Anthropic's own.")
+    claude_window_pages: Annotated[int, Field(ge=1, le=100)] = Field(
+        8, description="Pages that a model is shown at once; longer documents are asked about in windows."
+    )
+    claude_output_tokens: Annotated[int, Field(ge=500, le=200_000)] = Field(
+        16_000, description="Longest answer of a model; one that is cut is asked for again in halves."
     )
 
     @classmethod

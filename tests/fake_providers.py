@@ -11,7 +11,7 @@ from orcha_dagster.domain.extractions import ExtractedField, Extraction
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import Box, Line, TranscribedPage, Transcription
 from orcha_dagster.interfaces.cpu_pool import CpuPool
-from orcha_dagster.interfaces.extractor import Extractor
+from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits, Transcriber
 
@@ -114,8 +114,8 @@ class FakeExtractor(Extractor):
         self._schema_name = schema_name
         self._failures = list(failures)
 
-    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:
-        self.calls.append((raw, document.stat().st_size, transcription.text))
+    async def extract(self, request: ExtractionRequest) -> Extraction | None:
+        self.calls.append((request.raw, request.document.stat().st_size, request.transcription.text))
         await asyncio.sleep(0)
         if self._failures:
             raise self._failures.pop(0)

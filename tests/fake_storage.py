@@ -10,6 +10,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from orcha_dagster.domain.documents import Document
+from orcha_dagster.domain.earlier_documents import EarlierDocument
 from orcha_dagster.domain.errors import AttemptsExhausted, LeaseLost, StorageUnavailable
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import (
@@ -275,6 +276,14 @@ class FakeLedger(IngestionLedger):
             row.give_back_lease()
             self._tell(EventType.RETRY_SCHEDULED, row, code=code, stage=stage, after_seconds=after_seconds)
 
+    def park(self, lease: Lease, *, after_seconds: float, reason: str) -> None:
+        with self._recorder.call("park"):
+            row = self._get_held(lease)
+            row.retry_at = self.clock.in_seconds(after_seconds)
+            row.attempt_count = max(row.attempt_count - 1, 0)
+            row.give_back_lease()
+            self._tell(EventType.NOTIFICATION, row, what="parked", reason=reason, after_seconds=after_seconds)
+
     def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
         with self._recorder.call("release"):
             row = self._get_held(lease)
@@ -326,6 +335,20 @@ class FakeLedger(IngestionLedger):
     def reject_message(self, body: str, reason: str) -> None:
         with self._recorder.call("reject_message"):
             self.rejected.append((body, reason))
+
+    def list_earlier(self, document_id: UUID, *, gross: str) -> list[EarlierDocument]:
+        with self._recorder.call("list_earlier"):
+            order = list(self._rows.values())
+            place, this = next((n, row.document) for n, row in enumerate(order) if row.document.id == document_id)
+            before = [row for row in order[:place] if row.document.case_id == this.case_id]
+            found = [(row.id, row.structured_data or {}) for row in before if row.status is IngestionStatus.COMPLETED]
+            return [
+                EarlierDocument(
+                    ingestion_id=i, seller=str(data["seller"]), number=str(data["number"]), gross=str(data["gross"])
+                )
+                for i, data in found
+                if data.get("gross") == gross and data.get("seller") and data.get("number")
+            ]
 
     def find(self, ingestion_id: UUID) -> IngestionView | None:
         with self._recorder.call("find"):

@@ -8,6 +8,7 @@ from orcha_dagster.adapters.page_pictures import treat_page
 from orcha_dagster.adapters.pdf_pages import inspect_pdf, read_text_layer
 from orcha_dagster.adapters.pictures.decoding import count_pages
 from orcha_dagster.adapters.pictures.packing import pack_pictures, unpack_pictures
+from orcha_dagster.adapters.xml_pages import XML, read_xml_page
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import TranscribedPage
@@ -17,14 +18,18 @@ from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits
 
 
 class LocalPagePreparer(PagePreparer):
+    """Inspecting a PDF leaves a file beside it, so that reading it need not look for its text again."""
+
     def __init__(self, pool: CpuPool, *, max_pages: int, max_page_pixels: int) -> None:
         self._pool = pool
         self._max_pages = max_pages
         self._max_page_pixels = max_page_pixels
 
     async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:
+        if raw.media_type == XML:
+            return (PageMeasurement(page=1, has_text_layer=True),)
         if raw.is_pdf:
-            return await self._pool.run(inspect_pdf, document, max_pages=self._max_pages)
+            return await self._pool.run(inspect_pdf, document, max_pages=self._max_pages, keep=_kept_text(document))
         count = await self._pool.run(count_pages, document, raw.media_type, max_pages=self._max_pages)
         return tuple(PageMeasurement(page=page, has_text_layer=False) for page in range(1, count + 1))
 
@@ -43,11 +48,13 @@ class LocalPagePreparer(PagePreparer):
 
     async def read_text_layer(
         self,
-        raw: RawDocument,  # noqa: ARG002
+        raw: RawDocument,
         document: Path,
         pages: Sequence[int],
     ) -> tuple[TranscribedPage, ...]:
-        return await self._pool.run(read_text_layer, document, tuple(pages))
+        if raw.media_type == XML:
+            return (await self._pool.run(read_xml_page, document),)
+        return await self._pool.run(read_text_layer, document, tuple(pages), kept=_kept_text(document))
 
     async def bundle(
         self,
@@ -75,3 +82,7 @@ class LocalPagePreparer(PagePreparer):
 
     async def unpack(self, packed: Path, pictures: Sequence[Path]) -> None:
         await self._pool.run(unpack_pictures, packed, tuple(pictures))
+
+
+def _kept_text(document: Path) -> Path:
+    return document.with_name(f"{document.name}.text")

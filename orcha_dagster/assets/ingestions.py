@@ -1,6 +1,7 @@
 """The five assets as one step that carries many ingestions. What a stage does lives in `pipeline`."""
 
 from collections.abc import Iterator, Sequence
+from uuid import UUID
 
 import dagster as dg
 
@@ -12,7 +13,9 @@ from orcha_dagster.assets.preprocessed_image import preprocessed_image
 from orcha_dagster.assets.quality_verdict import quality_verdict
 from orcha_dagster.assets.raw_document import raw_document
 from orcha_dagster.assets.transcription import transcription
+from orcha_dagster.assets.verdict_checks import evaluate_checks, load_verdicts, verdict_checks
 from orcha_dagster.domain.stages import Stage
+from orcha_dagster.domain.verdicts import Verdict
 from orcha_dagster.partitions import ingestion_partitions
 from orcha_dagster.pipeline.finished_stages import load_finished
 from orcha_dagster.pipeline.ingesting import StageFinished
@@ -30,6 +33,7 @@ from orcha_dagster.resources.secrets import SecretsResource
     specs=[raw_document, preprocessed_image, transcription, extraction, quality_verdict],
     partitions_def=ingestion_partitions,
     backfill_policy=dg.BackfillPolicy.single_run(),
+    check_specs=verdict_checks,
     can_subset=True,
 )
 def ingestion_stages(
@@ -40,15 +44,26 @@ def ingestion_stages(
     providers: ProvidersResource,
     pace: PaceResource,
     secrets: SecretsResource,
-) -> Iterator[dg.MaterializeResult[None]]:
-    """Yields nothing: each ingestion that passes a stage is materialized by itself, as it happens."""
+) -> Iterator[dg.AssetCheckResult]:
+    """Each ingestion that passes a stage is materialized by itself, as it happens; checks are yielded at the end."""
     failures: list[IngestionFailed] = []
+    verdicts: dict[UUID, Verdict] = {}
 
     def tell(outcomes: Sequence[Outcome]) -> None:
         materialize(context, [outcome for outcome in outcomes if isinstance(outcome, StageFinished)])
         failures.extend(outcome for outcome in outcomes if isinstance(outcome, IngestionFailed))
+        verdicts.update(
+            (outcome.ingestion_id, outcome.artifact)
+            for outcome in outcomes
+            if isinstance(outcome, StageFinished) and isinstance(outcome.artifact, Verdict)
+        )
 
     selected = frozenset(Stage(key.to_user_string()) for key in context.selected_asset_keys)
+    asked = frozenset(key.name for key in context.selected_asset_check_keys)
+    if not selected:  # somebody executes checks alone
+        with ledger.open_ledger() as open_ledger:
+            yield from evaluate_checks(load_verdicts(context, open_ledger, objects.get_object_store()), asked)
+        return
     with (
         secrets.in_environment(),
         ledger.open_ledger() as open_ledger,
@@ -77,9 +92,9 @@ def ingestion_stages(
         finally:
             tell(thread.remaining_outcomes())
     context.log.info(f"{len(leases) - len(failures)} of {len(leases)} ingestions went well.")
+    yield from evaluate_checks(verdicts, asked)
     if failures:
         raise to_failure(failures, of=len(leases))
-    yield from ()
 
 
 def to_failure(failures: Sequence[IngestionFailed], *, of: int) -> dg.Failure:

@@ -20,5 +20,7 @@ def describe_quality_verdict(verdict: Verdict) -> dict[str, dg.MetadataValue]:
     ]
     return {
         "outcome": dg.MetadataValue.text(verdict.outcome.value),
+        "confidence": dg.MetadataValue.float(round(verdict.confidence, 4)),
+        "why": dg.MetadataValue.text("; ".join(verdict.reasons) or "every check passed"),
         "checks": dg.MetadataValue.md("\n".join(["| check | answer | reason |", "|---|---|---|", *rows])),
     }

@@ -41,7 +41,8 @@ def demo(
     seed: Annotated[int, typer.Option(help="Another seed draws other documents.")] = 7,
     patience: Annotated[int, typer.Option(help="Seconds to wait for the results.")] = 240,
     cloud: Annotated[
-        Cloud | None, typer.Option(help="Read with Document AI, as a server on this machine that speaks its protocol.")
+        Cloud | None,
+        typer.Option(help="Ask Document AI and Claude, as servers on this machine that speak their protocols."),
     ] = None,
 ) -> None:
     """Draw sample documents, turn them into data on real parts, and show what came out."""
@@ -103,7 +104,9 @@ def _draw(folder: Path, seed: int) -> list[Sample]:
 
 def _submit(files: Sequence[Path]) -> list[UUID]:
     """Through the command, as a person would."""
-    command = [sys.executable, "-m", "orcha_dagster.cli", "submit", "--json", *map(str, files)]
+    # A case of its own: in the same case, the same documents would be duplicates of those of the last demo.
+    case = str(int(time.time()))
+    command = [sys.executable, "-m", "orcha_dagster.cli", "submit", "--case", case, "--json", *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise DemoFailed("`orcha submit` did not work.", remedy=done.stderr.strip())

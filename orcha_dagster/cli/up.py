@@ -10,7 +10,7 @@ from orcha_dagster.settings import PROJECT_FOLDER, ChosenSettings, Settings, loa
 from orcha_dagster.stack.dagster_processes import DEFINITIONS
 from orcha_dagster.stack.home import OrchaHome
 from orcha_dagster.stack.processes import StopRequested
-from orcha_dagster.stack.simulated_cloud import Cloud, SimulatedDocumentAiServer
+from orcha_dagster.stack.simulated_cloud import SIMULATED_CREDENTIALS, Cloud, simulate_cloud
 from orcha_dagster.stack.supervisor import Stack
 
 
@@ -52,20 +52,23 @@ def build_stack(
 ) -> Stack:
     """`unless_chosen`: settings for this stack that give way to what somebody chose."""
     home, environment = OrchaHome(settings.home_folder), child_environment(settings)
-    simulated = SimulatedDocumentAiServer(environment, home) if cloud else None
-    unless_chosen = {**(unless_chosen or {}), **(simulated.settings if simulated else {})}
+    simulated = simulate_cloud(environment, home) if cloud else ()
+    unless_chosen = dict(unless_chosen or {})
+    for provider in simulated:
+        unless_chosen |= provider.settings
+    credentials = SIMULATED_CREDENTIALS if simulated else {}
     defaults = {
         f"ORCHA_{name.upper()}": value for name, value in unless_chosen.items() if name not in settings.model_fields_set
     }
     return Stack(
         home,
         PROJECT_FOLDER,
-        {**environment, **defaults},
+        {**environment, **defaults, **credentials},
         embedded_database=settings.database_url is None,
         embedded_queue=settings.queue_url is None,
         ui_port=settings.ui_port,
         say=say,
         migrate=migrate,
         definitions=definitions,
-        services=[simulated] if simulated else [],
+        services=simulated,
     )

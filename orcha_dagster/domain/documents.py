@@ -15,6 +15,7 @@ class Document(DomainModel):
     sha256: str
     case_id: int
     batch_id: int
+    schema_name: str | None = None  # chosen at submit; None: its words decide
 
 
 class RawDocument(DomainModel):

@@ -18,9 +18,12 @@ OrchaError
 │   ├── DocumentTooLarge
 │   ├── DocumentTooDemanding  working on it took more memory than a worker may have
 │   ├── DocumentUnsupported
+│   ├── SchemaUnknown         submitted with a schema that is not there
 │   ├── ProviderRefused       credentials, permission or set-up: the document itself may be fine
+│   ├── ProviderDeclined      a model would not read this document
 │   ├── ArtifactMissing       an earlier stage left nothing to go on from
 │   └── AttemptsExhausted
+├── Parked                    the result comes later: give the lease back and ask again; no attempt is used up
 ├── LeaseLost                 somebody else owns the ingestion now: stop, write nothing
 └── ConfigurationError        fails at start; nothing was touched
 """
@@ -138,6 +141,16 @@ class ProviderRefused(PermanentError):
     remedy = "Put right what the provider names, then `orcha retry --code PROVIDER_REFUSED`."
 
 
+class SchemaUnknown(PermanentError):
+    code = "SCHEMA_UNKNOWN"
+    remedy = "Put the schema into ORCHA_SCHEMAS_FOLDER and retry, or submit the document with another one."
+
+
+class ProviderDeclined(PermanentError):
+    code = "PROVIDER_DECLINED"
+    remedy = "Look at the document; enter its data by hand, or re-materialize it with another extractor."
+
+
 class ArtifactMissing(PermanentError):
     code = "ARTIFACT_MISSING"
     remedy = "Materialize the earlier stage together with this one."
@@ -146,6 +159,16 @@ class ArtifactMissing(PermanentError):
 class AttemptsExhausted(PermanentError):
     code = "ATTEMPTS_EXHAUSTED"
     remedy = "Look at the run that died with it, then re-materialize the ingestion."
+
+
+class Parked(OrchaError):
+    """Nothing went wrong. Work that was handed in elsewhere is not ready; whoever asks again in time gets it."""
+
+    code = "PARKED"
+
+    def __init__(self, message: str, *, check_after_seconds: float = 60.0, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy)
+        self.check_after_seconds = check_after_seconds
 
 
 class LeaseLost(OrchaError):

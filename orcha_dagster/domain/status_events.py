@@ -17,6 +17,7 @@ class EventType(StrEnum):
     LEASE_LOST = "LEASE_LOST"
     RETRY_SCHEDULED = "RETRY_SCHEDULED"
     MESSAGE_REJECTED = "MESSAGE_REJECTED"
+    NOTIFICATION = "NOTIFICATION"
 
 
 class StatusEvent(DomainModel):

@@ -16,6 +16,9 @@ class Check(DomainModel):
     name: str
     passed: bool
     reason: str  # for the reviewer: what was compared with what
+    value: float | None = None  # what was measured, of checks that measure
+    decides: bool = True  # whether a failure alone sends the document to a person
+    fields: tuple[str, ...] = ()  # the fields it casts doubt on, when it failed
 
 
 class Verdict(DomainModel):
@@ -23,6 +26,7 @@ class Verdict(DomainModel):
 
     outcome: Outcome
     checks: tuple[Check, ...]
+    confidence: float = 1.0  # 0 to 1: how sure it is that every critical field is right; it ranks documents
 
     @property
     def is_accepted(self) -> bool:

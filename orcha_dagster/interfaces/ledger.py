@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from orcha_dagster.domain.documents import Document
+from orcha_dagster.domain.earlier_documents import EarlierDocument
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import Abandoned, Claim, IngestionView, Lease
 from orcha_dagster.domain.messages import Message
@@ -92,6 +93,10 @@ class IngestionLedger(ABC):
         """Give the lease back; nobody may claim before the time is over."""
 
     @abstractmethod
+    def park(self, lease: Lease, *, after_seconds: float, reason: str) -> None:
+        """Give the lease back to go on later, without using up an attempt; nobody may claim before."""
+
+    @abstractmethod
     def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
         """Give the lease back unfinished, with the status it had before."""
 
@@ -116,6 +121,10 @@ class IngestionLedger(ABC):
     @abstractmethod
     def reject_message(self, body: str, reason: str) -> None:
         """Keep in the history that a message was thrown away."""
+
+    @abstractmethod
+    def list_earlier(self, document_id: UUID, *, gross: str) -> list[EarlierDocument]:
+        """Documents of the same case, submitted before this one and read with the same total, a seller and a number."""
 
     @abstractmethod
     def find(self, ingestion_id: UUID) -> IngestionView | None: ...

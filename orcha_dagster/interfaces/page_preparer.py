@@ -12,7 +12,8 @@ from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits
 
 class PagePreparer(ABC):
     """Called in the event loop; the work itself belongs in a CpuPool. Documents and pictures are files: a worker
-    opens what it needs, and nobody holds a document in memory. Pages count from 1.
+    opens what it needs, and nobody holds a document in memory. A document lies in a folder of its own, where files may
+    be left for calls to come. Pages count from 1.
 
     Raises DocumentDamaged, DocumentEncrypted or DocumentTooLarge for a document that cannot be opened within limits.
     """

@@ -2,23 +2,25 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from orcha_dagster.domain.documents import RawDocument
-from orcha_dagster.domain.errors import StageTimedOut
+from orcha_dagster.domain.earlier_documents import EarlierDocument
+from orcha_dagster.domain.errors import SchemaUnknown, StageTimedOut
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import Lease
 from orcha_dagster.domain.model import DomainModel
 from orcha_dagster.domain.pages import PreprocessedImage
+from orcha_dagster.domain.schemas import DocumentSchema
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.transcriptions import Transcription
 from orcha_dagster.domain.verdicts import Verdict
-from orcha_dagster.interfaces.extractor import Extractor
+from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.interfaces.page_preparer import PagePreparer
@@ -26,11 +28,13 @@ from orcha_dagster.interfaces.transcriber import Transcriber
 from orcha_dagster.pipeline.artifacts import Encoding, find_artifact, forget_artifact, get_artifact, save_artifact
 from orcha_dagster.pipeline.extracting import extract_fields
 from orcha_dagster.pipeline.fetching import describe_document, fetch_document
-from orcha_dagster.pipeline.judging import judge
+from orcha_dagster.pipeline.judging.verdict import judge, needs_retry
 from orcha_dagster.pipeline.patient_writes import write_patiently
 from orcha_dagster.pipeline.preprocessing import load_pictures, preprocess_pages
+from orcha_dagster.pipeline.schema_choice import choose_schema
 from orcha_dagster.pipeline.scratch import own_folder
 from orcha_dagster.pipeline.transcribing import Reading, forget_paid_pages, transcribe_pages
+from orcha_dagster.schemas.loading import BUILT_IN
 
 M = TypeVar("M", bound=DomainModel)
 
@@ -47,6 +51,14 @@ class Tools:
     max_document_bytes: int
     quality_threshold: float
     transcription_encoding: Encoding = Encoding.JSON
+    witnesses: tuple[Extractor, ...] = ()
+    schemas: Mapping[str, DocumentSchema] = field(default_factory=lambda: BUILT_IN)
+
+    async def close(self) -> None:
+        """In the event loop that they were used in."""
+        await self.transcriber.close()
+        for extractor in (*self.extractors, *self.witnesses):
+            await extractor.close()
 
 
 class StageFinished(NamedTuple):
@@ -214,8 +226,38 @@ class IngestionFlow:
         return await transcribe_pages(preprocessed, reading)
 
     async def _extract(self, raw: RawDocument, transcription: Transcription) -> Extraction:
-        return await extract_fields(raw, await self._document(), transcription, extractors=self._tools.extractors)
+        tools = self._tools
+        schema, reason = choose_schema(transcription, tools.schemas, chosen=self._lease.document.schema_name)
+        request = ExtractionRequest(raw, await self._document(), transcription, schema)
+        extraction = await extract_fields(
+            request,
+            extractors=tools.extractors,
+            witnesses=tools.witnesses,
+            find_gaps=lambda found: needs_retry(self._put_questions(found, transcription, ())),
+        )
+        return extraction.model_copy(update={"schema_reason": extraction.schema_reason or reason})
 
     async def _judge(self, extraction: Extraction, transcription: Transcription) -> Verdict:
-        today = datetime.now(UTC).date()
-        return judge(extraction, transcription, today=today, quality_threshold=self._tools.quality_threshold)
+        gross = extraction.find_value("gross")
+        document_id = self._lease.document.id
+        earlier = (
+            await asyncio.to_thread(self._ledger.list_earlier, document_id, gross=gross)
+            if gross and extraction.find_value("number")
+            else []
+        )
+        return await asyncio.to_thread(self._put_questions, extraction, transcription, earlier)
+
+    def _put_questions(
+        self, extraction: Extraction, transcription: Transcription, earlier: Sequence[EarlierDocument]
+    ) -> Verdict:
+        schema = self._tools.schemas.get(extraction.schema_name)
+        if schema is None:
+            raise SchemaUnknown(f"The extraction follows the schema {extraction.schema_name!r}; there is none now.")
+        return judge(
+            extraction,
+            transcription,
+            schema=schema,
+            today=datetime.now(UTC).date(),
+            quality_threshold=self._tools.quality_threshold,
+            earlier=earlier,
+        )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from orcha_dagster.domain.errors import LeaseLost, OrchaError
+from orcha_dagster.domain.errors import LeaseLost, OrchaError, Parked
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import Lease
 from orcha_dagster.domain.retrying import RetryDecision, RetryPolicy, decide_retry, error_code, error_message
@@ -89,7 +89,7 @@ class IngestionLine:
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         finally:
             beating.cancel()
-            await self._tools.transcriber.close()
+            await self._tools.close()
 
     def wind_down(self, *, grace_seconds: float, attempt_counts: bool) -> None:
         """Begin nothing more, let what has begun go on for the grace period, then give the rest back.
@@ -129,11 +129,24 @@ class IngestionLine:
         except asyncio.CancelledError:
             await self._give_back(lease, heart.let_go(lease.ingestion_id))
             raise
+        except Parked as parked:
+            await self._park(lease, heart.let_go(lease.ingestion_id), parked)
         except LeaseLost as error:
             heart.let_go(lease.ingestion_id)
             _log.warning("%s", error)
         except Exception as error:  # noqa: BLE001  (the boundary of one ingestion: its neighbours go on)
             await self._settle_failure(lease, heart.let_go(lease.ingestion_id), flow.stage, error)
+
+    async def _park(self, lease: Lease, handle: str | None, parked: Parked) -> None:
+        """The result comes later; nobody waits for it with a lease in hand."""
+        _log.info("Ingestion %s goes on later: %s", lease.ingestion_id, parked.message)
+        seconds = parked.check_after_seconds
+        try:
+            await self._write(lambda: self._ledger.park(lease, after_seconds=seconds, reason=parked.message))
+            await self._show_message(handle, seconds=math.ceil(seconds))
+        except OrchaError as error:
+            # The lease runs out and the ingestion is claimed again; its ticket is kept elsewhere.
+            _log.warning("Ingestion %s could not be parked: %s", lease.ingestion_id, error)
 
     async def _settle(self, lease: Lease, handle: str | None, result: tuple[Extraction, Verdict] | None) -> None:
         if result is None:

@@ -5,14 +5,12 @@ A wait that is longer than our patience is no longer a wait: it becomes a retry 
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TypeVar
 
-from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.errors import RateLimited
 from orcha_dagster.domain.extractions import Extraction
-from orcha_dagster.domain.transcriptions import TranscribedPage, Transcription
-from orcha_dagster.interfaces.extractor import Extractor
+from orcha_dagster.domain.transcriptions import TranscribedPage
+from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 from orcha_dagster.interfaces.transcriber import Bundle, Transcriber
 
 T = TypeVar("T")
@@ -61,8 +59,12 @@ class LimitedExtractor(Extractor):
     def __init__(self, extractor: Extractor, gate: ProviderGate) -> None:
         self.name = extractor.name
         self.version = extractor.version
+        self.heeds_remarks = extractor.heeds_remarks
         self._extractor = extractor
         self._gate = gate
 
-    async def extract(self, raw: RawDocument, document: Path, transcription: Transcription) -> Extraction | None:
-        return await self._gate.call(lambda: self._extractor.extract(raw, document, transcription))
+    async def extract(self, request: ExtractionRequest) -> Extraction | None:
+        return await self._gate.call(lambda: self._extractor.extract(request))
+
+    async def close(self) -> None:
+        await self._extractor.close()

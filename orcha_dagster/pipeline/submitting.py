@@ -17,6 +17,7 @@ def submit_document(
     *,
     case_id: int,
     batch_id: int,
+    schema_name: str | None = None,
     objects: ObjectStore,
     ledger: IngestionLedger,
     queue: MessageQueue,
@@ -31,6 +32,7 @@ def submit_document(
         sha256=hashlib.sha256(content).hexdigest(),
         case_id=case_id,
         batch_id=batch_id,
+        schema_name=schema_name,
     )
     objects.put(document.file_path, content)
     ledger.add(document, ingestion_id)

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 
+from orcha_dagster.adapters.claude.batches import ClaudeBatchExtractor
+from orcha_dagster.adapters.claude.extractor import ClaudeExtractor
 from orcha_dagster.adapters.document_ai.transcriber import DocumentAiTranscriber
-from orcha_dagster.adapters.einvoice_extractor import EInvoiceExtractor
+from orcha_dagster.adapters.einvoice.extractor import EInvoiceExtractor
 from orcha_dagster.adapters.page_preparer import LocalPagePreparer
 from orcha_dagster.adapters.process_pool import ProcessPool
 from orcha_dagster.adapters.rapidocr_transcriber import RapidOcrTranscriber
@@ -19,9 +22,11 @@ from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.interfaces.transcriber import Transcriber
 from orcha_dagster.pipeline.artifacts import Encoding
 from orcha_dagster.pipeline.ingesting import Tools
-from orcha_dagster.pipeline.provider_limits import LimitedTranscriber, ProviderGate
+from orcha_dagster.pipeline.provider_limits import LimitedExtractor, LimitedTranscriber, ProviderGate
 from orcha_dagster.pipeline.scratch import open_scratch
+from orcha_dagster.pipeline.tickets import StoredTickets
 from orcha_dagster.rules.rules_extractor import RulesExtractor
+from orcha_dagster.schemas.loading import load_schemas
 
 
 class ProvidersResource(dg.ConfigurableResource[None]):
@@ -36,6 +41,11 @@ class ProvidersResource(dg.ConfigurableResource[None]):
     document_ai_insecure: bool
     recordings_folder: str | None
     extractor: str
+    schemas_folder: str | None
+    claude_model: str | None
+    claude_base_url: str | None
+    claude_window_pages: int
+    claude_output_tokens: int
     cpu_workers: int
     cpu_task_seconds: float
     cpu_worker_megabytes: int
@@ -56,7 +66,9 @@ class ProvidersResource(dg.ConfigurableResource[None]):
                 scratch=scratch,
                 pages=self.build_page_preparer(pool),
                 transcriber=self.choose_transcriber(pool),
-                extractors=self._choose_extractors(pool),
+                extractors=self.choose_extractors(pool, objects),
+                witnesses=(RulesExtractor(),),
+                schemas=load_schemas(Path(self.schemas_folder) if self.schemas_folder else None),
                 max_document_bytes=self.max_document_bytes,
                 quality_threshold=self.quality_threshold,
                 transcription_encoding=Encoding(self.transcription_format),
@@ -108,9 +120,28 @@ class ProvidersResource(dg.ConfigurableResource[None]):
             call_seconds=self.call_seconds,
         )
 
-    def _choose_extractors(self, pool: CpuPool) -> tuple[Extractor, ...]:
+    def choose_extractors(self, pool: CpuPool, objects: ObjectStore) -> tuple[Extractor, ...]:
+        """In the order of asking. What a document says of itself in XML costs nothing and is asked first."""
         if self.extractor == "rules":
             return (RulesExtractor(),)
         if self.extractor == "e-invoice":
             return (EInvoiceExtractor(pool),)
+        if self.extractor == "claude-batch":
+            # Without a gate: it waits for company, so that many documents share one batch.
+            batches = ClaudeBatchExtractor(StoredTickets(objects), **self._claude_arguments())
+            return EInvoiceExtractor(pool), batches
+        if self.extractor == "claude" or self.claude_model:
+            claude = LimitedExtractor(ClaudeExtractor(**self._claude_arguments()), self.build_gate())
+            return EInvoiceExtractor(pool), claude
         return EInvoiceExtractor(pool), RulesExtractor()
+
+    def _claude_arguments(self) -> dict[str, Any]:
+        """The key is the SDK's own affair: ANTHROPIC_API_KEY, or what the machine is allowed to do."""
+        model = {"model": self.claude_model} if self.claude_model else {}
+        return {
+            **model,
+            "base_url": self.claude_base_url,
+            "max_output_tokens": self.claude_output_tokens,
+            "window_pages": self.claude_window_pages,
+            "call_seconds": self.call_seconds,
+        }

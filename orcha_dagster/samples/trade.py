@@ -155,7 +155,20 @@ def _invent_company_id(dice: random.Random) -> str:
 def _vat_id(country: str, company_id: str) -> str:
     if country == "FR":
         return f"FR{(12 + 3 * (int(company_id) % 97)) % 97:02d}{company_id}"
+    if country == "DE":
+        return f"DE{company_id[:8]}{_german_check_digit(company_id[:8])}"
+    if country == "GB":
+        weighted = sum(int(digit) * weight for digit, weight in zip(company_id[:7], range(8, 1, -1), strict=True))
+        return f"GB{company_id[:7]}{97 - weighted % 97:02d}"
     return f"{country}{company_id}"
+
+
+def _german_check_digit(digits: str) -> int:
+    """ISO 7064, modulus 11 and 10."""
+    product = 10
+    for digit in digits:
+        product = 2 * ((int(digit) + product) % 10 or 10) % 11
+    return (11 - product) % 10
 
 
 def _invent_phone(country: str, dice: random.Random) -> str:

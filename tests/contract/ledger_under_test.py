@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
@@ -35,9 +36,9 @@ class LedgerUnderTest:
         self.ledger = ledger
         self.let_pass = let_pass
 
-    def add(self) -> UUID:
+    def add(self, **changes: Any) -> UUID:
         ingestion_id = uuid4()
-        self.ledger.add(document(), ingestion_id)
+        self.ledger.add(document().model_copy(update=changes), ingestion_id)
         return ingestion_id
 
     def claim(self, ingestion_id: UUID, *, owner: str = "worker", message: str = "m1", max_attempts: int = 3) -> Claim:

@@ -11,6 +11,7 @@ import pytest
 
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
 from orcha_dagster.domain.errors import LeaseLost, StorageUnavailable
+from orcha_dagster.domain.extractions import ExtractedField
 from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, Lease, NotClaimable
 from orcha_dagster.domain.messages import Message
 from orcha_dagster.domain.stages import Stage
@@ -251,6 +252,10 @@ def retry(ledger: IngestionLedger, lease: Lease, after_seconds: float = 30) -> N
     )
 
 
+def park(ledger: IngestionLedger, lease: Lease) -> None:
+    ledger.park(lease, after_seconds=60, reason="The batch is not done.")
+
+
 def release(ledger: IngestionLedger, lease: Lease) -> None:
     ledger.release(lease)
 
@@ -291,7 +296,7 @@ def given_back_by_itself(book: LedgerUnderTest, lease: Lease) -> None:
     book.ledger.release(lease)
 
 
-@pytest.mark.parametrize("write", [finish_stage, complete, fail, retry, release])
+@pytest.mark.parametrize("write", [finish_stage, complete, fail, retry, park, release])
 @pytest.mark.parametrize(
     "lose",
     [
@@ -658,3 +663,49 @@ def test_a_database_that_is_away_is_storage_unavailable(tmp_path: Path) -> None:
     with pytest.raises(StorageUnavailable):
         ledger.count_live_leases()
     ledger.close()
+
+
+def test_what_is_parked_comes_back_later_and_has_used_up_no_attempt(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    lease = book.claim_lease(ingestion_id)
+    book.ledger.park(lease, after_seconds=60, reason="The batch is not done.")
+    assert book.claim(ingestion_id, message="m2").outcome is NotClaimable.WAITING
+    book.let_pass(61)
+    assert book.claim_lease(ingestion_id, message="m3").attempt == lease.attempt
+    (event,) = [e for e in book.ledger.list_events(ingestion_id) if e.event_type is EventType.NOTIFICATION]
+    assert (event.detail["what"], event.detail["reason"]) == ("parked", "The batch is not done.")
+
+
+def complete_with(book: LedgerUnderTest, **fields: str) -> UUID:
+    """A document that was read; which ingestion it is."""
+    ingestion_id = book.add()
+    extraction = EXTRACTION.model_copy(
+        update={"fields": {name: ExtractedField(value=value) for name, value in fields.items()}}
+    )
+    book.ledger.complete(book.claim_lease(ingestion_id, message=f"m-{ingestion_id}"), extraction, ACCEPTED)
+    return ingestion_id
+
+
+def test_earlier_documents_are_those_with_the_same_total_that_came_before(book: LedgerUnderTest) -> None:
+    same = complete_with(book, seller="Acme", number="R-1", gross="11.90")
+    complete_with(book, seller="Acme", number="R-2", gross="12.00")
+    complete_with(book, seller="Acme", gross="11.90")
+    this = book.add()
+    lease = book.claim_lease(this, message="mine")
+    complete_with(book, seller="Later", number="R-9", gross="11.90")
+    (found,) = book.ledger.list_earlier(lease.document.id, gross="11.90")
+    assert (found.ingestion_id, found.seller, found.number, found.gross) == (same, "Acme", "R-1", "11.90")
+
+
+def test_a_document_is_not_its_own_duplicate_when_it_is_done_again(book: LedgerUnderTest) -> None:
+    done = complete_with(book, seller="Acme", number="R-1", gross="11.90")
+    again = lease_of(book.claim_by_hand(done))
+    assert book.ledger.list_earlier(again.document.id, gross="11.90") == []
+
+
+def test_the_schema_chosen_at_submit_comes_with_the_lease(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add(schema_name="policy")
+    assert book.claim_lease(ingestion_id).document.schema_name == "policy"
+    view = book.ledger.find(ingestion_id)
+    assert view is not None
+    assert view.document.schema_name == "policy"

@@ -91,7 +91,13 @@ def release_counting(ledger: IngestionLedger, lease: Lease, name: str) -> None:
     ledger.release(lease, attempt_counts=True)
 
 
-WRITES = (finish_stage, complete, complete_in_doubt, fail, retry_at_once, retry_later, release, release_counting)
+def park(ledger: IngestionLedger, lease: Lease, name: str) -> None:
+    ledger.park(lease, after_seconds=150, reason=name)
+
+
+WRITES = (
+    finish_stage, complete, complete_in_doubt, fail, retry_at_once, retry_later, park, release, release_counting
+)  # fmt: skip
 
 
 def sorted_by_id(claims: Iterable[H]) -> list[H]:

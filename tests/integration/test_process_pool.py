@@ -5,6 +5,8 @@ import multiprocessing
 import os
 import resource
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +17,8 @@ from orcha_dagster.adapters.process_pool import ProcessPool, WorkerTraceback
 from orcha_dagster.domain.errors import DocumentTooDemanding, RecoverableError, WorkerDied, WorkerTimedOut
 from tests.integration import cpu_tasks
 from tests.integration.lifelines import Gate, Lifeline
+
+PROJECT = Path(__file__).parents[2]
 
 WORKERS = 2
 
@@ -228,6 +232,31 @@ def test_a_task_cancelled_while_it_waits_is_never_done_and_disturbs_nobody(
     pid, holder_pid = asyncio.run(cancel_in_line())
     assert holder_pid == pid
     assert (tmp_path / "done").read_text(encoding="utf-8").split() == ["0", "2"]
+
+
+PROGRAM = """
+import asyncio, os, sys
+from orcha_dagster.adapters.process_pool import ProcessPool
+
+with open(sys.argv[1], "a") as imported:
+    imported.write(f"{os.getpid()} ")
+
+async def main():
+    pool = ProcessPool(1)
+    assert await pool.run(os.getpid) != os.getpid()
+    assert sys.modules["__main__"].main is main
+    pool.close()
+
+if __name__ == "__main__":
+    asyncio.run(main())
+"""
+
+
+def test_workers_do_not_import_the_program_that_starts_them(tmp_path: Path) -> None:
+    script, imported = tmp_path / "program.py", tmp_path / "imported"
+    script.write_text(PROGRAM, encoding="utf-8")
+    subprocess.run([sys.executable, script, imported], check=True, env={**os.environ, "PYTHONPATH": str(PROJECT)})
+    assert len(imported.read_text(encoding="utf-8").split()) == 1
 
 
 def test_a_worker_is_renewed_after_so_many_tasks(open_pool: Callable[..., ProcessPool]) -> None:

@@ -19,7 +19,7 @@ PROJECT = Path(__file__).parents[2]
 
 
 def start_python(folder: Path, program: str, *args: str) -> subprocess.Popen[bytes]:
-    """From a file, because workers import the main module of their parent."""
+    """From a file, as programs are."""
     script = folder / "program.py"
     script.write_text(program, encoding="utf-8")
     return subprocess.Popen([sys.executable, script, *args], env={**os.environ, "PYTHONPATH": str(PROJECT)})

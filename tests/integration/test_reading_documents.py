@@ -6,27 +6,30 @@ from pathlib import Path
 from uuid import UUID
 
 import cv2
-import facturx
 import numpy as np
 import pytest
-from fpdf import FPDF
 from PIL import Image, ImageDraw, ImageFont
 
-from orcha_dagster.adapters.einvoice_extractor import read_embedded_invoice, read_invoice_xml
 from orcha_dagster.adapters.page_preparer import LocalPagePreparer
 from orcha_dagster.adapters.pdf_pages import inspect_pdf
 from orcha_dagster.adapters.rapidocr_transcriber import RapidOcrTranscriber, read_picture
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.errors import DocumentDamaged
 from orcha_dagster.domain.extractions import Extraction
+from orcha_dagster.domain.schemas import DocumentSchema
 from orcha_dagster.domain.transcriptions import Transcription
-from orcha_dagster.pipeline.judging import judge
+from orcha_dagster.interfaces.extractor import ExtractionRequest
+from orcha_dagster.pipeline.confidence import with_confidences
+from orcha_dagster.pipeline.grounding import ground
+from orcha_dagster.pipeline.judging.verdict import judge
 from orcha_dagster.pipeline.preprocessing import load_pictures, preprocess_pages
+from orcha_dagster.pipeline.schema_choice import choose_schema
 from orcha_dagster.pipeline.sniffing import sniff_media_type
 from orcha_dagster.pipeline.transcribing import Reading, transcribe_pages
 from orcha_dagster.rules.rules_extractor import RulesExtractor
 from orcha_dagster.samples.drawing import draw_samples
 from orcha_dagster.samples.sample import Sample
+from orcha_dagster.schemas.loading import BUILT_IN
 from tests.fake_providers import InlineCpuPool
 from tests.fake_storage import FakeObjectStore
 
@@ -64,43 +67,13 @@ def test_every_sample_gives_the_fields_printed_on_it_and_is_accepted(
 ) -> None:
     sample = samples[name]
     transcription = asyncio.run(transcribe(sample.path, tmp_path))
-    extraction = extract_by_rules(transcription)
-    assert extraction.schema_name == sample.kind
+    schema, _ = choose_schema(transcription, BUILT_IN, chosen=None)
+    assert schema.name == sample.kind
+    extraction = with_confidences(ground(extract_by_rules(transcription, schema), transcription), transcription)
     assert {field: extraction.find_value(field) for field in sample.fields} == sample.fields
-    assert judge(extraction, transcription, today=date(2026, 11, 30), quality_threshold=0.8).is_accepted
-
-
-def test_the_xml_in_a_hybrid_invoice_says_what_the_page_says(samples: dict[str, Sample]) -> None:
-    sample = samples["facture-fr.pdf"]
-    fields = read_embedded_invoice(sample.path)
-    assert fields is not None
-    assert {name: fields.get(name) for name in sample.fields} == sample.fields
-
-
-def test_a_pdf_without_xml_has_no_embedded_invoice(tmp_path: Path) -> None:
-    document = FPDF()
-    document.add_page()
-    plain = tmp_path / "plain.pdf"
-    plain.write_bytes(bytes(document.output()))
-    assert read_embedded_invoice(plain) is None
-
-
-def test_an_external_entity_in_the_xml_is_never_fetched(samples: dict[str, Sample], tmp_path: Path) -> None:
-    sample = samples["facture-fr.pdf"]
-    secret = tmp_path / "secret.txt"
-    secret.write_text("do not read me")
-    _, xml = facturx.get_xml_from_pdf(sample.path.read_bytes(), check_xsd=False)
-    body = xml.decode().split("?>", 1)[1].replace(f">{sample.fields['seller']}<", ">&leak;<")
-    poisoned = f'<!DOCTYPE x [<!ENTITY leak SYSTEM "{secret.as_uri()}">]>{body}'
-    fields = read_invoice_xml(poisoned.encode())
-    assert fields is not None
-    assert fields["number"] == sample.fields["number"]
-    assert "seller" not in fields
-
-
-@pytest.mark.parametrize("xml", [b"", b"<a", b"<a/>", b"<CrossIndustryInvoice/>"])
-def test_xml_that_is_no_invoice_gives_nothing(xml: bytes) -> None:
-    assert not read_invoice_xml(xml)
+    verdict = judge(extraction, transcription, schema=schema, today=date(2026, 11, 30), quality_threshold=0.7)
+    assert verdict.reasons == ()
+    assert verdict.is_accepted
 
 
 def test_the_damaged_sample_is_found_damaged(samples: dict[str, Sample]) -> None:
@@ -132,8 +105,8 @@ async def transcribe(document: Path, folder: Path) -> Transcription:
     return await transcribe_pages(preprocessed, reading)
 
 
-def extract_by_rules(transcription: Transcription) -> Extraction:
+def extract_by_rules(transcription: Transcription, schema: DocumentSchema) -> Extraction:
     raw = RawDocument(document_id=ID, file_path="a", media_type="x", byte_size=1, sha256="0" * 64)
-    extraction = asyncio.run(RulesExtractor().extract(raw, Path(), transcription))
+    extraction = asyncio.run(RulesExtractor().extract(ExtractionRequest(raw, Path(), transcription, schema)))
     assert extraction is not None
     return extraction

@@ -13,7 +13,9 @@ from benchmarks.simulated_tools import InstantExtractor, InstantPages, InstantTr
 from orcha_dagster.definitions import build_definitions
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.transcriptions import Transcription
+from orcha_dagster.interfaces.extractor import ExtractionRequest
 from orcha_dagster.pipeline.sniffing import sniff_media_type
+from orcha_dagster.schemas.loading import BUILT_IN
 
 
 @pytest.mark.parametrize("tools", PROVIDERS)
@@ -44,7 +46,7 @@ def test_a_tiny_document_is_taken_for_a_picture_and_gets_a_result(tmp_path: Path
         read = Transcription(
             pages=await transcriber.transcribe(bundle), provider="instant", provider_version="1", quality_score=1.0
         )
-        extraction = await InstantExtractor().extract(raw, document, read)
+        extraction = await InstantExtractor().extract(ExtractionRequest(raw, document, read, BUILT_IN["generic"]))
         return list(extraction.fields) if extraction else []
 
     assert asyncio.run(carry()) == ["gross"]

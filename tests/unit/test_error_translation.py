@@ -3,10 +3,15 @@
 import inspect
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from json import JSONDecodeError
 from typing import Any
 
+import anthropic
 import botocore.exceptions
 import grpc
+import httpx2
 import obstore.exceptions
 import psycopg
 import psycopg.errors
@@ -21,6 +26,7 @@ from google.protobuf.message import DecodeError
 from google.rpc import error_details_pb2
 
 from orcha_dagster.adapters import obstore_objects, sqs_connection
+from orcha_dagster.adapters.claude import errors as claude
 from orcha_dagster.adapters.document_ai import errors as document_ai
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
 from orcha_dagster.adapters.sqs_connection import SqsConnection
@@ -384,3 +390,130 @@ def test_a_token_that_may_come_later_is_waited_for() -> None:
     assert type(translated(document_ai.translated(), google_auth.RefreshError("later", retryable=True))) is (
         ProviderUnavailable
     )
+
+
+# The nearest of these in the ancestry of an error decides.
+ANTHROPIC: dict[type[Exception], type[OrchaError]] = {
+    anthropic.AnthropicError: ProviderUnavailable,
+    anthropic.APITimeoutError: ProviderTimeout,
+    anthropic.AuthenticationError: ProviderRefused,
+    anthropic.BadRequestError: ProviderRefused,
+    anthropic.ContentTooLargeError: DocumentTooLarge,
+    anthropic.CredentialsError: ProviderRefused,
+    anthropic.EnforcedSpendLimitReachedError: ProviderRefused,
+    anthropic.GatewayTimeoutError: ProviderTimeout,
+    anthropic.HTTPNotImplementedError: ProviderRefused,
+    anthropic.NotFoundError: ProviderRefused,
+    anthropic.PermissionDeniedError: ProviderRefused,
+    anthropic.PreconditionFailedError: ProviderRefused,
+    anthropic.RateLimitError: RateLimited,
+    anthropic.RequestHeaderFieldsTooLargeError: ProviderRefused,
+    anthropic.RequestTimeoutError: ProviderTimeout,
+    anthropic.UnprocessableEntityError: ProviderRefused,
+    anthropic.WorkloadIdentityError: ProviderRefused,
+    httpx2.HTTPError: ProviderUnavailable,
+    httpx2.StreamError: ProviderUnavailable,
+    httpx2.TimeoutException: ProviderTimeout,
+    TimeoutError: ProviderTimeout,
+    OSError: ProviderUnavailable,
+}
+
+
+def descendants(kind: type[Exception]) -> set[type[Exception]]:
+    return {kind}.union(*(descendants(child) for child in kind.__subclasses__()))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        # Also those that its API sends and that it does not export.
+        *sorted(descendants(anthropic.AnthropicError), key=by_name),
+        *classes_in(httpx2, httpx2.HTTPError, httpx2.StreamError),
+        TimeoutError,
+        ConnectionResetError,
+    ],
+    ids=by_name,
+)
+def test_every_error_of_anthropics_sdk_is_an_error_of_ours(kind: type[Exception]) -> None:
+    error = translated(claude.translated(), bare(kind))
+    assert type(error) is next(ANTHROPIC[family] for family in kind.__mro__ if family in ANTHROPIC)
+    assert isinstance(error.__cause__, kind)
+    assert "text that may hold" not in str(error)
+
+
+def test_every_error_that_anthropics_sdk_exports_was_put_to_it() -> None:
+    exported = classes_in(anthropic, Exception)
+    assert len(exported) > 20
+    assert set(exported) <= descendants(anthropic.AnthropicError)
+
+
+def test_an_answer_that_is_no_json_is_a_failure_that_passes() -> None:
+    error = translated(claude.translated(), JSONDecodeError("no", "text that may hold the document's", 0))
+    assert type(error) is ProviderUnavailable
+    assert "text that may hold" not in str(error)
+
+
+def status_error(status: int, message: str = "said", **headers: str) -> OrchaError:
+    response = httpx2.Response(status, request=httpx2.Request("POST", "http://127.0.0.1"), headers=headers)
+    body = {"type": "error", "error": {"type": "some_error", "message": message}}
+    client = anthropic.Anthropic(api_key="a key for tests")
+    error = translated(claude.translated(), client._make_status_error(message, body=body, response=response))
+    client.close()
+    assert isinstance(error, OrchaError)
+    return error
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        (400, ProviderRefused), (401, ProviderRefused), (402, ProviderRefused), (403, ProviderRefused),
+        (404, ProviderRefused), (405, ProviderRefused), (408, ProviderTimeout), (409, ProviderUnavailable),
+        (413, DocumentTooLarge), (422, ProviderRefused), (429, RateLimited), (499, ProviderUnavailable),
+        (500, ProviderUnavailable), (502, ProviderUnavailable), (503, ProviderUnavailable), (504, ProviderTimeout),
+        (529, ProviderUnavailable),
+    ],
+)  # fmt: skip
+def test_every_status_of_the_messages_api_is_an_error_of_ours(status: int, expected: type[OrchaError]) -> None:
+    assert type(status_error(status)) is expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("prompt is too long: 1000001 tokens > 1000000 maximum", DocumentTooLarge),
+        ("input length and `max_tokens` exceed context limit: 1000000", DocumentTooLarge),
+        ("output_config.format.schema: not supported", ProviderRefused),
+    ],
+)
+def test_an_invalid_request_says_whether_it_is_the_document_of_claude(said: str, expected: type[OrchaError]) -> None:
+    assert type(status_error(400, said)) is expected
+    assert type(claude.translate_batch_error("invalid_request_error", said)) is expected
+
+
+def test_the_wait_is_the_one_that_claude_asks_for() -> None:
+    def wait(asked: str) -> float | None:
+        error = status_error(429, **{"retry-after": asked})
+        assert isinstance(error, RateLimited)
+        return error.retry_after_seconds
+
+    assert wait("12.5") == 12.5
+    assert wait("-3") == 0
+    assert wait("1e9") == 24 * 3600
+    assert wait("inf") is wait("nan") is wait("soon") is None
+    in_a_minute = wait(format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True))
+    assert in_a_minute is not None
+    assert 50 < in_a_minute <= 60
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("api_error", ProviderUnavailable), ("overloaded_error", ProviderUnavailable),
+        ("timeout_error", ProviderTimeout), ("rate_limit_error", RateLimited),
+        ("invalid_request_error", ProviderRefused), ("authentication_error", ProviderRefused),
+        ("permission_error", ProviderRefused), ("not_found_error", ProviderRefused),
+        ("billing_error", ProviderRefused),
+    ],
+)  # fmt: skip
+def test_an_error_inside_a_batch_is_an_error_of_ours(kind: str, expected: type[OrchaError]) -> None:
+    assert type(claude.translate_batch_error(kind, "said")) is expected

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from orcha_dagster.domain import errors
-from orcha_dagster.domain.errors import OrchaError, RateLimited
+from orcha_dagster.domain.errors import OrchaError, Parked, RateLimited
 from orcha_dagster.domain.retrying import error_code
 
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, OrchaError)]
@@ -29,12 +29,15 @@ CODES = {
     "ExtractionIncomplete": "EXTRACTION_INCOMPLETE",
     "LeaseLost": "LEASE_LOST",
     "OrchaError": "ORCHA_ERROR",
+    "Parked": "PARKED",
     "PermanentError": "PERMANENT",
+    "ProviderDeclined": "PROVIDER_DECLINED",
     "ProviderRefused": "PROVIDER_REFUSED",
     "ProviderTimeout": "PROVIDER_TIMEOUT",
     "ProviderUnavailable": "PROVIDER_UNAVAILABLE",
     "RateLimited": "RATE_LIMITED",
     "RecoverableError": "RECOVERABLE",
+    "SchemaUnknown": "SCHEMA_UNKNOWN",
     "StageTimedOut": "STAGE_TIMED_OUT",
     "StorageUnavailable": "STORAGE_UNAVAILABLE",
     "WorkerDied": "WORKER_DIED",
@@ -88,6 +91,11 @@ def test_an_error_keeps_the_remedy_of_its_kind_unless_it_has_a_better_one(kind: 
 def test_the_wait_a_provider_asked_for_survives_pickling() -> None:
     copy = pickle.loads(pickle.dumps(RateLimited("Slow down.", retry_after_seconds=12.5)))  # noqa: S301
     assert copy.retry_after_seconds == 12.5
+
+
+def test_when_to_ask_again_survives_pickling() -> None:
+    copy = pickle.loads(pickle.dumps(Parked("Not ready.", check_after_seconds=900.0)))  # noqa: S301
+    assert copy.check_after_seconds == 900.0
 
 
 def test_whatever_a_person_must_look_at_says_what_to_do() -> None:

@@ -15,6 +15,7 @@ from orcha_dagster.domain.errors import (
     ConfigurationError,
     DocumentDamaged,
     LeaseLost,
+    Parked,
     ProviderUnavailable,
     RateLimited,
     StorageUnavailable,
@@ -38,7 +39,20 @@ from tests.fake_storage import Failures, FakeClock, FakeLedger, FakeObjectStore,
 ALL = frozenset(Stage)
 LEASE_SECONDS = 60.0
 RETRY = RetryPolicy(max_attempts=3, first_delay_seconds=10, max_delay_seconds=100)
-INVOICE = {"number": "R-7", "issue_date": "2026-05-04", "seller": "Acme", "currency": "EUR", "gross": "11.90"}
+INVOICE = {
+    "number": "R-7",
+    "issue_date": "2026-05-04",
+    "seller": "Acme Trading Ltd",
+    "currency": "EUR",
+    "net": "10.00",
+    "tax": "1.90",
+    "gross": "11.90",
+}
+
+PRINTED = (  # as on the pages
+    "Acme Trading Ltd", "Invoice number R-7", "Invoice date 2026-05-04", "Net EUR 10.00", "VAT EUR 1.90",
+    "Total EUR 11.90",
+)  # fmt: skip
 
 
 class Hall:
@@ -62,7 +76,7 @@ class Hall:
         self.scratch = Path(tempfile.mkdtemp(prefix="orcha-hall-"))
         weakref.finalize(self, shutil.rmtree, self.scratch)
         self.pages = pages or FakePagePreparer()
-        self.transcriber = transcriber or FakeTranscriber()
+        self.transcriber = transcriber or FakeTranscriber(PRINTED)
         self.extractors = (FakeExtractor(INVOICE),) if extractors is None else tuple(extractors)
 
     def submit(self, *kinds: str, content: bytes | None = None) -> UUID:
@@ -258,7 +272,7 @@ def test_when_no_extractor_has_anything_to_say_a_person_looks() -> None:
     view = hall.view(ingestion_id)
     assert (view.status, view.structured_data, view.needs_human_review) == (
         IngestionStatus.COMPLETED,
-        {"schema": "generic"},
+        {"schema": "invoice"},
         True,
     )
 
@@ -338,6 +352,39 @@ def test_a_line_without_an_extractor_says_which_setting_is_missing() -> None:
     (failed,) = failures_of(hall.carry())
     assert (failed.code, failed.stage) == (ConfigurationError.code, Stage.EXTRACTION)
     assert "ORCHA_EXTRACTOR" in failed.message
+
+
+def test_what_comes_later_is_parked_without_a_lease_and_uses_up_no_attempt() -> None:
+    later = FakeExtractor(INVOICE, failures=[Parked("The batch is not done.", check_after_seconds=90)])
+    hall = Hall(extractors=[later])
+    ingestion_id = hall.submit("scan")
+    outcomes = hall.carry()
+    assert failures_of(outcomes) == []
+    assert stages_of(outcomes, ingestion_id) == [Stage.RAW_DOCUMENT, Stage.PREPROCESSED_IMAGE, Stage.TRANSCRIPTION]
+    assert hall.ledger.count_live_leases() == 0
+    assert hall.claim() == []
+    hall.clock.move(91)
+    (lease,) = hall.claim()
+    assert lease.attempt == 1
+    hall.carry([lease])
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+
+
+def test_the_same_invoice_sent_again_is_for_a_person() -> None:
+    hall = Hall()
+    first = hall.submit()
+    hall.carry()
+    second = hall.submit()
+    hall.carry()
+    assert [hall.view(i).needs_human_review for i in (first, second)] == [False, True]
+
+
+def test_providers_are_closed_when_the_line_has_ended() -> None:
+    hall = Hall()
+    hall.submit()
+    hall.carry()
+    assert isinstance(hall.transcriber, FakeTranscriber)
+    assert hall.transcriber.is_closed
 
 
 def test_a_later_attempt_does_not_pay_again_for_reading() -> None:

@@ -46,7 +46,10 @@ TELLING = {
     Stage.RAW_DOCUMENT: ("bytes", 17),
     Stage.PREPROCESSED_IMAGE: ("treated_pages", 1),
     Stage.TRANSCRIPTION: ("lines", 2),
-    Stage.EXTRACTION: ("fields", {"gross": "12.50"}),
+    Stage.EXTRACTION: (
+        "fields",
+        "| field | value | read |\n|---|---|---|\n| gross | 12.50 | not found on a page |",
+    ),
     Stage.QUALITY_VERDICT: ("outcome", "accepted"),
 }
 

@@ -1,6 +1,7 @@
 """What a file is, from its first bytes."""
 
 import io
+import time
 
 import pytest
 from PIL import Image
@@ -52,3 +53,35 @@ def test_anything_else_is_unsupported(content: bytes) -> None:
 def test_an_empty_file_is_called_empty() -> None:
     with pytest.raises(DocumentUnsupported, match="empty"):
         sniff_media_type(b"")
+
+
+UBL = '<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2">'
+CII = '<rsm:CrossIndustryInvoice xmlns:rsm="urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100">'
+
+
+@pytest.mark.parametrize(
+    "root",
+    [UBL, CII, UBL.replace("Invoice", "CreditNote"), UBL.replace("<Invoice xmlns", "<u:Invoice xmlns:u"),
+     "<rsm:CrossIndustryDocument>", "<?xml version='1.0'?>\n<!-- > no warranty < -->\n" + CII,
+     f"<!--{'disclaimer ' * 600}-->{CII}"],
+)  # fmt: skip
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_an_invoice_in_xml_is_known_by_its_root(root: str, encoding: str) -> None:
+    assert sniff_media_type(root.encode(encoding)) == "application/xml"
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["<?xml version='1.0'?><order/>", "<Invoice>", "<Invoice xmlns='urn:acme:bill'>", f"<order>{UBL}",
+     f"<!-- {CII} -->", f"<!DOCTYPE x [<!ENTITY a 'b'>]>{CII}", f"text {CII}", f"<!--{'never closed ' * 500}{CII}"],
+)  # fmt: skip
+def test_other_xml_is_unsupported(other: str) -> None:
+    with pytest.raises(DocumentUnsupported, match="no type"):
+        sniff_media_type(other.encode())
+
+
+def test_a_head_full_of_comments_is_told_in_no_time() -> None:
+    began = time.perf_counter()
+    with pytest.raises(DocumentUnsupported):
+        sniff_media_type(b"<!-- -->" * 2_000 + b"<!--")
+    assert time.perf_counter() - began < 0.5

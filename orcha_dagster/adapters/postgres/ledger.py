@@ -14,6 +14,7 @@ from psycopg_pool import ConnectionPool
 from orcha_dagster.adapters.postgres.rows import claim_from_row, event_from_row, lease_from_row, view_from_row
 from orcha_dagster.adapters.postgres.sql import statement
 from orcha_dagster.domain.documents import Document
+from orcha_dagster.domain.earlier_documents import EarlierDocument
 from orcha_dagster.domain.errors import AttemptsExhausted, ConfigurationError, LeaseLost, StorageUnavailable
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import Abandoned, Claim, IngestionView, Lease
@@ -161,6 +162,9 @@ class PostgresLedger(IngestionLedger):
             "schedule_retry", lease, after_seconds=after_seconds, code=code, message=message, stage=stage
         )
 
+    def park(self, lease: Lease, *, after_seconds: float, reason: str) -> None:
+        self._execute_fenced("park", lease, after_seconds=after_seconds, reason=reason)
+
     def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
         self._execute_fenced("release", lease, status_before=lease.status_before, attempt_counts=attempt_counts)
 
@@ -182,6 +186,10 @@ class PostgresLedger(IngestionLedger):
     def reject_message(self, body: str, reason: str) -> None:
         # A body can be 256 KB of anything; the beginning is enough, and PostgreSQL takes no NUL in text.
         self._execute("reject_message", {"body": body[:200].replace("\0", "\ufffd"), "reason": reason})
+
+    def list_earlier(self, document_id: UUID, *, gross: str) -> list[EarlierDocument]:
+        rows = self._execute("list_earlier", {"document_id": document_id, "gross": gross})
+        return [EarlierDocument.model_validate(row) for row in rows]
 
     def find(self, ingestion_id: UUID) -> IngestionView | None:
         return next(iter(self.list_by_ids([ingestion_id])), None)

@@ -16,6 +16,7 @@ def document_from_row(row: DictRow) -> Document:
         sha256=row["sha256"],
         case_id=row["case_id"],
         batch_id=row["batch_id"],
+        schema_name=row["schema_name"],
     )
 
 

@@ -1,7 +1,8 @@
 -- A document and its ingestion, never started, with the first line of its history.
 WITH added_document AS (
-    INSERT INTO document (id, file_name, file_path, byte_size, sha256, case_id, batch_id)
-    VALUES (%(document_id)s, %(file_name)s, %(file_path)s, %(byte_size)s, %(sha256)s, %(case_id)s, %(batch_id)s)
+    INSERT INTO document (id, file_name, file_path, byte_size, sha256, case_id, batch_id, schema_name)
+    VALUES (%(document_id)s, %(file_name)s, %(file_path)s, %(byte_size)s, %(sha256)s, %(case_id)s, %(batch_id)s,
+            %(schema_name)s)
     RETURNING id, case_id, batch_id
 ), added AS (
     INSERT INTO ingestion (id, document_id, case_id, batch_id, rung_at)

@@ -66,7 +66,7 @@ SELECT rung.id,
        refreshed.id IS NOT NULL AS held_by_same_message,
        claimed.lease_epoch, claimed.attempt_count, claimed.message_receipt_handle,
        'in-progress' AS status_before,
-       document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256,
+       document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256, document.schema_name,
        document.case_id, document.batch_id
   FROM rung
   LEFT JOIN ingestion ON ingestion.id = rung.id

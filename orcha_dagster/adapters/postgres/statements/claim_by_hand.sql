@@ -40,7 +40,7 @@ SELECT asked.id,
        END AS outcome,
        false AS held_by_same_message,
        claimed.lease_epoch, claimed.attempt_count, claimed.message_receipt_handle, claimed.status_before,
-       document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256,
+       document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256, document.schema_name,
        document.case_id, document.batch_id
   FROM unnest(%(ids)s::uuid[]) AS asked (id)
   LEFT JOIN ingestion ON ingestion.id = asked.id

@@ -17,6 +17,6 @@ WITH claimed AS (
 )
 SELECT taken.id, taken.lease_epoch, taken.attempt_count, taken.message_receipt_handle,
        'in-progress' AS status_before,
-       document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256,
+       document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256, document.schema_name,
        document.case_id, document.batch_id
   FROM taken JOIN document ON document.id = taken.document_id;
