@@ -28,7 +28,7 @@ def running() -> Iterator[RunningOrcha]:
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
-    return draw_samples(tmp_path_factory.mktemp("samples"), 11)
+    return draw_samples(tmp_path_factory.mktemp("samples"), 13)
 
 
 def _new_home() -> Iterator[Path]:

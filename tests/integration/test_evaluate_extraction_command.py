@@ -14,6 +14,8 @@ import pytest
 from orcha_dagster.cli.main import run
 from orcha_dagster.samples.drawing import draw_einvoice, draw_invoice, draw_receipt
 from orcha_dagster.samples.sample import Sample
+from orcha_dagster.simulated.messages_api_server import SimulatedMessagesApi
+from tests.simulated_messages_api import running
 
 RIGHT, WRONG = (0x2F, 0x7D, 0x5B), (0xC2, 0x41, 0x3B)  # the colours of the plots in the light
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -102,10 +104,22 @@ def test_rules_alone_do_not_look_at_the_xml(evaluate: Evaluate, folder: Path) ->
 
 def test_what_could_not_be_tried_is_said(evaluate: Evaluate, folder: Path, tmp_path: Path) -> None:
     assert "manifest.json" in evaluate.extraction("--data", tmp_path, code=2)
-    assert "claude" in evaluate.extraction("--data", folder, "--extractor", "claude", code=2).lower()
     other = tmp_path / "other.json"
     other.write_text("[]", encoding="utf-8")
     assert "other.json" in evaluate.extraction("--data", folder, "--baseline", other, code=2)
+
+
+def test_claude_is_asked_where_it_is(evaluate: Evaluate, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = ("--data", folder, "--kind", "invoice_pdf", "--extractor", "claude", "--json", "-")
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with running(SimulatedMessagesApi()) as server:
+        monkeypatch.setenv("ORCHA_CLAUDE_BASE_URL", server.address)
+        (one,) = json.loads(evaluate.extraction(*asked))["documents"]
+        assert one["error_code"] == "PROVIDER_REFUSED"  # without a key nobody is asked
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "simulated")
+        (one,) = json.loads(evaluate.extraction(*asked))["documents"]
+    assert (one["extractor"], one["is_right"]) == ("claude", True)
+    assert one["input_tokens"] > 0
 
 
 def look_at(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ _TRADE = re.compile(
     r"(?<![a-z])(?:trading|enterprises?|restaurant|restoran|ristorante|cafe|coffee|bakery|bakeries|backerei|"
     r"boulangerie|hotel|market|supermarkt|supermarche|hypermarket|mart|store|shop|stationery|hardware|electrical|"
     r"pharmacy|apotheke|pharmacie|bookstore|books|clinic|klinik|services|solutions|group|holdings?|company|kedai|"
+    r"deli|delicatessen|grocery|groceries|diner|bistro|pizzeria|kiosk|florist|salon|"
     r"supplies|industries|garage|autohaus|werkzeuge|atelier|ateliers|mobilier|verlag|versicherung|foods|motors?)(?![a-z])"
 )
 _NO_NAME = re.compile(
