@@ -1,4 +1,4 @@
-"""The words documents put beside their values, in English, German and French; matched on folded text.
+"""The words documents put beside their values, in English, German and French, and in Malay for receipts; folded.
 
 Each field has its labels in ranks: a match of an earlier rank beats any of a later one. Order within a rank says
 nothing. No sample values here, only vocabulary.
@@ -198,7 +198,8 @@ RECEIPT_WORDS = compile_labels(
 # Words that end the name of a company, which make a line its name wherever it stands.
 COMPANY_ENDINGS = re.compile(
     r"(?<![a-z])(?:gmbh|ag|kg|ohg|ug|e\.? ?k|mbh|se|ltd|limited|inc|llc|llp|plc|corp(?:oration)?|s\.?a\.?r\.?l|"
-    r"s\.?a\.?s|s\.?a|sasu|eurl|snc|sagl|s\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|sdn\.? ?bhd|s/b|bhd|sdn|pte|pty|co|a\.g|"
+    r"s\.?a\.?s|s\.?a|sasu|eurl|snc|sagl|s\.?r\.?l|s\.?p\.?a|b\.?v|n\.?v|sdn\.? ?bhd|s/b|sb(?=\s*(?:\(|$))|bhd|sdn|pte|"
+    r"pty|co|a\.g|"
     r"e\.v|& sohne)\.?(?![a-z])"
 )
 # Lines of nothing but such words continue the name in the line above.
@@ -208,14 +209,46 @@ TRADE_WORDS = re.compile(
 )
 # What stands at the top of a page and is nobody's name.
 NOT_A_NAME = re.compile(
-    r"(?:tax |simplified |cash |pro ?forma |commercial |credit |sales )*(?:invoice|receipt|bill|rechnung|quittung|"
+    r"(?:tax |simplified |cash |pro ?forma |commercial |credit |sales |official |vereinfachte )*"
+    r"(?:invoice|receipt|bill|rechnung|quittung|invois|resit|bon de caisse|"
     r"facture|kassenbon|kassenbeleg|note|memo|ticket|recu|gutschrift|avoir|original|copy|copie|kopie|duplicate|"
     r"welcome|seite|page|willkommen|bienvenue|tel|fax|phone|telefon|email|e-mail|www|http|date|datum|total|gst|"
     r"vat|tva|ust|reg|co\.? reg|company reg|roc|no|nr|n°|customer|kunde|client|bill to|table|order|from|to|an|"
-    r"thank|merci|vielen|seller|vendor|hotline|opening|datum|lesbarmachung|visualisierung|stylesheet|payment|"
+    r"thank|merci|danke|vielen|seller|vendor|hotline|opening|datum|lesbarmachung|visualisierung|stylesheet|payment|"
     r"zahlung|siret|siren|iban|bic|nummer|number|kundennummer|globale|account|your|ihre|unsere|our|ref|reference|"
     r"contact|kontakt|siege social|[a-z.]{2,5} au capital|au capital|anschrift|adresse|address|logo|cashier|kasse|"
     r"invoice|sehr geehrt[a-z]*|dear)(?![a-z])"
+)
+# What a till says to its customers, anywhere in a line.
+COURTESIES = re.compile(
+    r"(?<![a-z])(?:thanks|thank ?you|tq for|terima kasih|(?:vielen|besten|herzlichen) dank|merci (?:de|pour|et)|"
+    r"for (?:shopping|dining) (?:with|at)|visit (?:us|again)|come again|see you|have a (?:nice|good)|jumpa lagi|"
+    r"selamat (?:datang|jalan)|datang lagi|auf wiedersehen|bis bald|schonen tag|au revoir|a bientot|bonne journee|"
+    r"votre visite|ihren (?:einkauf|besuch)|goods sold|not (?:refundable|returnable|exchangeable))(?![a-z])"
+)
+# Numbers that tills print of themselves.
+TILL_NUMBER = re.compile(
+    r"(?:machine|counter|till|terminal|pos|lane|kasse|caisse|kaunter|mesin)\s*(?:no|nr)?\s*[.:#\[(]*\s*\d"
+)
+# Lines that begin so are places even without a number. Words that end a street ("Mill Lane") also name shops.
+PLACE_LINES = re.compile(
+    r"(?:\d+[ -]+)?(?:(?:off|opp|opposite|near|behind|beside)\.? )?(?:jalan|jln|lorong|lrg|lebuh|lebuhraya|persiaran|"
+    r"lingkaran|mukim|kampung|kampong|kg\.|bandar|seksyen|taman|tmn|daerah|autoroute|autobahn|motorway|highway|"
+    r"(?:ground|first|second|third) floor|lower ground|erdgeschoss|rez-de-chaussee|aire de|gewerbegebiet|"
+    r"industriegebiet|zone (?:industrielle|artisanale|commerciale)|menara|wisma|bangunan|immeuble|batiment|"
+    r"(?:rue|avenue|boulevard|chemin|place|route|quai) (?:de|du|des|d'|la|le|nationale))(?![a-z])|"
+    r"(?:malaysia|singapore|deutschland|germany|osterreich|schweiz|suisse|switzerland|france|belgique|england|"
+    r"united kingdom|usa)[ .,]*$"
+)
+# What companies print under their own name and address.
+LETTERHEAD = re.compile(
+    r"\(?(?:te[l1]|fax|phone|telefon|telephone|hotline|(?:gst|sst|vat|tva|ust|tax|co|company)[ .-]*(?:id|reg|no|nr))"
+    r"(?:istration|istrierung)?(?![a-z])"
+)
+# Where a shop stands, printed behind the company that runs it.
+BRANCH_WORDS = re.compile(
+    r"(?<![a-z])(?:mall|plaza|shopping (?:centre|center)|branch|outlet|airport|cawangan|filiale|zweigstelle|"
+    r"einkaufszentrum|flughafen|succursale|centre commercial|aeroport)(?![a-z])"
 )
 ADDRESS_WORDS = re.compile(
     r"(?<![a-z])(?:jalan|jln|street|st\.|road|rd|avenue|ave|lane|lot|floor|level|taman|no\.? ?\d|strasse|str\.|"

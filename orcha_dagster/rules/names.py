@@ -19,23 +19,51 @@ _REGISTERED = re.compile(
     r"[(\[{]?\s*(?:[a-z]{1,3}[ -]?)?\d[\d ]{3,}\s?-?\s?[a-z]?\s*[)\]}]?\s*$|\s*[(\[]\s*(?:co|reg|gst)[^)\]]*[)\]]?\s*$",
     re.IGNORECASE,
 )
+_REGISTER_NUMBER = re.compile(r"\(\s*(?:co[^()]*?)?\d[\d ]{3,}\s?-?\s?[A-Z]\s*\)", re.IGNORECASE)
 # Legal forms whose letters OCR takes for digits.
 _MISREAD_ENDING = re.compile(r"(?<=\s)(?:5/[8B]|S/8|5DN\.? ?[B8]H[DO0]|SDN\.? ?(?:8H[DO0]|BH[O0]))$")
+# Till or shop numbers before a name; "99" and "1001" may begin one.
+_NUMBER_BEFORE = re.compile(r"^\s*(?:#\s?\d+|0\d{2,}|\d{6,})[\s:\-]+(?=[^\W\d]{2})")
+# In capitals OCR takes an I for a bracket; one that is closed is a bracket.
+_MISREAD_I = re.compile(r"(?<=[A-Z])[\[|](?=[A-Z\s]|$)(?![^\[]*\])")
+_FORMERLY = re.compile(r"\s*[(,]?\s*\b(?:f\.?k\.?a|formerly|vormals|anciennement|dahulunya)\b.*$", re.IGNORECASE)
+_LEADING_MARKS = re.compile(r"^[^a-z0-9]+")
+_MARKS = " ,:;·•●|-*_~'\"<>="
 _TITLE_BEHIND = re.compile(r"\s+(?:tax\s+)?(?:invoice|rechnung|facture|receipt)\s*$", re.IGNORECASE)
 
 
 def clean_name(text: str) -> str:
     """The name in a line: without the address behind it, register numbers, titles and marks."""
-    name = _first_part(text)
-    for pattern in (_REGISTERED, _TITLE_BEHIND):
+    name = _NUMBER_BEFORE.sub("", _first_part(text))
+    if _is_title(name):
+        return name.strip(_MARKS)  # whole: what is left of a title without its last word would look like a name
+    for pattern in (_FORMERLY, _REGISTERED, _TITLE_BEHIND):
         shorter = pattern.sub("", name)
         if sum(map(str.isalpha, shorter)) >= 3:
             name = shorter
-    return _MISREAD_ENDING.sub(_correct_ending, name.strip(" ,:;·•●|-*_~'\""))
+    name = _without_branch(_MISREAD_I.sub("I", name).strip(_MARKS))
+    return _MISREAD_ENDING.sub(_correct_ending, name)
+
+
+def _without_branch(name: str) -> str:
+    folded = fold(name)
+    endings = list(labels.COMPANY_ENDINGS.finditer(folded))
+    is_branch = bool(endings) and endings[-1].start() > 2 and labels.BRANCH_WORDS.search(folded, endings[-1].end())
+    return name[: endings[-1].end()] if is_branch else name
+
+
+def _is_title(text: str) -> bool:
+    """It begins with a word that begins no name, be there marks before it or not."""
+    return labels.NOT_A_NAME.match(_LEADING_MARKS.sub("", fold(text))) is not None
 
 
 def _correct_ending(match: re.Match[str]) -> str:
     return "S/B" if "/" in match.group() else "SDN BHD"
+
+
+def is_registered(text: str) -> bool:
+    """The number of a register stands in brackets behind the name."""
+    return _REGISTER_NUMBER.search(text) is not None
 
 
 def is_sender_line(text: str) -> bool:
@@ -65,7 +93,10 @@ def is_name(text: str) -> bool:
         letters >= 3
         and letters >= 0.55 * len(text.replace(" ", ""))
         and len(text) <= 70
-        and not labels.NOT_A_NAME.match(folded)
+        and not _is_title(text)
+        and not labels.COURTESIES.search(folded)
+        and not labels.TILL_NUMBER.match(folded)
+        and not (labels.PLACE_LINES.match(folded) and not has_company_ending(text))
         and not (labels.ADDRESS_WORDS.search(folded) and re.search(r"\d", text))
         and not _CONTACT.search(text)
         and not find_dates(text)

@@ -7,9 +7,17 @@ from orcha_dagster.domain.extractions import ExtractedField
 from orcha_dagster.rules.dates import find_dates
 from orcha_dagster.rules.labels import TITLES, holds
 from orcha_dagster.rules.layout import Cell, Layout, field_at
-from orcha_dagster.rules.names import clean_name, continues_name, has_company_ending, is_address_or_contact, is_name
+from orcha_dagster.rules.names import (
+    clean_name,
+    continues_name,
+    has_company_ending,
+    is_address_or_contact,
+    is_name,
+    is_registered,
+)
 from orcha_dagster.rules.phrases import phrases
 
+TOP_OF_PAGE = 0.5  # customers and goods stand below it
 MAX_GAP = 1.6  # in line heights, between the lines of a head; handwriting and stamps stand further off
 
 
@@ -29,7 +37,7 @@ def find_head(layout: Layout) -> ExtractedField | None:
             names.append(name)
     if not names:
         return None
-    company = next((name for name in names if has_company_ending(name.text)), None)
+    company = next((name for name in names if has_company_ending(name.text)), None) or _find_registered(layout)
     chosen = company or _first_of_block(names)
     return field_at(chosen.cell, chosen.text, chosen.text)
 
@@ -44,6 +52,17 @@ def _names_above_address(layout: Layout) -> Iterator[_Name]:
                 yield _Name(cell, name)
             elif has_name and _ends_head(cell):
                 return
+
+
+def _find_registered(layout: Layout) -> _Name | None:
+    """Chains print the shop and its address first, and then the company with the number of its register."""
+    for cell in layout.cells:
+        if cell.top > TOP_OF_PAGE or cell.page != layout.rows[0].page or find_dates(cell.text):
+            return None
+        name = clean_name(cell.text)
+        if is_registered(cell.text) and has_company_ending(name) and is_name(name):
+            return _Name(cell, name)
+    return None
 
 
 def _ends_head(cell: Cell) -> bool:

@@ -16,6 +16,7 @@ from orcha_dagster.rules.names import (
     has_company_ending,
     is_address_or_contact,
     is_name,
+    is_registered,
     is_sender_line,
 )
 from orcha_dagster.rules.party_headings import Headings, Party, party_of
@@ -23,6 +24,7 @@ from orcha_dagster.rules.phrases import phrases
 
 TOP_OF_PAGE = 0.4
 FOOT_OF_PAGE = 0.8
+LINES_OF_A_LETTERHEAD = 6  # under the name
 _DOMAIN = re.compile(r"(?:@|www\.|https?://)(?:www\.)?([\w-]+(?:\.[\w-]+)*)\.[a-z]{2,}", re.IGNORECASE)
 
 
@@ -87,8 +89,25 @@ class _Weighing:
             + (1.5 if candidate.is_at_top else -1.0)
             - (0.35 * min(candidate.order, 6) if candidate.is_at_top else 0.0)
             - 6.0 * (party_of(candidate.cell, self._headings) in (Party.BUYER, Party.OTHER))
-            - 2.5 * (name in self._addressees and self._times(name) == 1)
+            + (2.0 if self._is_letterhead(candidate) else -2.5 * self._is_addressee(name))
         )
+
+    def _is_letterhead(self, candidate: _Candidate) -> bool:
+        """The first name of the page, with telephone or tax number in its own lines: addressees show neither there."""
+        if candidate.order > 0 or not candidate.is_at_top:
+            return False
+        above = candidate.cell
+        for _ in range(LINES_OF_A_LETTERHEAD):
+            below = self._below(above)
+            if below is None:
+                return False
+            if labels.LETTERHEAD.match(below.folded):
+                return True
+            above = below
+        return False
+
+    def _is_addressee(self, name: str) -> bool:
+        return name in self._addressees and self._times(name) == 1
 
     def _is_domain(self, name: str) -> bool:
         return any(
@@ -122,9 +141,9 @@ def _find_candidates(layout: Layout) -> Iterator[_Candidate]:
                 continue
             above = None
             if (
-                ":" not in text
-                and is_name(name)
-                and is_name(text[:70])
+                is_name(name)
+                # A number of a register makes a line of few letters, and of colons, but never of another kind.
+                and (is_registered(text) or (":" not in text and is_name(text[:70])))
                 and (is_at_top or has_company_ending(name) or len(name.split()) <= 4)
             ):
                 above = _Candidate(cell, name, order, is_at_top)

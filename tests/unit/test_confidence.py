@@ -148,9 +148,15 @@ def test_of_two_companies_the_lower_one_is_doubtful_unless_it_is_labelled() -> N
     assert confidence_of("seller", "Acme Ltd", "Customer | Acme Ltd") < 0.5
 
 
-@pytest.mark.parametrize("misread", ["Menta[ Trading Ltd", "B00KS Trading Ltd", "Acme Mart 5/8", "Tel: Acme Ltd"])
+@pytest.mark.parametrize("misread", ["Menta[ Trading Ltd", "B00KS Trading Ltd", "Acme Mart 5/8", "Tel: Acme Ltd",
+                                     "MARK1 Trading Ltd"])  # fmt: skip
 def test_a_name_with_characters_that_names_do_not_have_is_doubtful(misread: str) -> None:
     assert confidence_of("seller", misread, misread) < 0.5
+
+
+def test_a_name_in_which_a_bracket_was_taken_for_a_letter_is_doubtful() -> None:
+    assert confidence_of("seller", "HARBOUR MARINE LTD", "HARBOUR MAR[NE LTD") < 0.5
+    assert confidence_of("seller", "HARBOUR MARINE LTD", "HARBOUR MARINE LTD") > 0.8
 
 
 def test_a_name_that_goes_on_in_the_next_line_is_not_outranked_by_it() -> None:

@@ -227,6 +227,77 @@ def test_register_numbers_are_no_part_of_a_name() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "...THANK YOU AND DO VISIT US AGAIN...",
+        "TQ FOR SHOPPING WITH US",
+        "Terima Kasih Sila Datang Lagi",
+        "Vielen Dank für Ihren Einkauf",
+        "*** Merci de votre visite ***",
+        "Goods Sold Are Not Refundable",
+        ">>>TAX INVOICE<<<",
+        "SIMPLIFIED TAX INVOICE",
+        "== RESIT ==",
+        "OFF JALAN MAWAR",
+        "MUKIM MAWAR",
+        "AUTOROUTE DU NORD",
+        "Malaysia",
+        "Machine [003]",
+    ],
+)
+def test_courtesies_titles_and_places_are_nobodys_name(line: str) -> None:
+    assert receipt_values(line, "Harbour Books", "12 Quay Street")["seller"] == "Harbour Books"
+    assert "seller" not in receipt_values(line, "Total | 9.00")
+    assert "seller" not in values(line, "Total | 9.00")
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("#000002 HARBOUR BOOKS LTD", "HARBOUR BOOKS LTD"),
+        ("99 HARBOUR BOOKS LTD", "99 HARBOUR BOOKS LTD"),
+        (">> HARBOUR BOOKS LTD <<", "HARBOUR BOOKS LTD"),
+        ("HARBOUR BOOKS LTD TAX INVOICE", "HARBOUR BOOKS LTD"),
+        ("HARBOUR BOOKS LTD THE QUAY MALL", "HARBOUR BOOKS LTD"),
+        ("Hafen Buch GmbH Filiale Nord", "Hafen Buch GmbH"),
+        ("HARBOUR MALL BOOKS LTD", "HARBOUR MALL BOOKS LTD"),
+        ("HARBOUR BOOKS SB (123456-X) FKA QUAY BOOKS SB", "HARBOUR BOOKS SB"),
+        ("MAR[NE BOOKS LTD", "MARINE BOOKS LTD"),
+        ("HARBOUR BOOKS [QUAY] LTD", "HARBOUR BOOKS [QUAY] LTD"),
+        ("TAMAN FOODS SDN BHD", "TAMAN FOODS SDN BHD"),
+    ],
+)
+def test_what_stands_around_a_name_is_no_part_of_it(line: str, name: str) -> None:
+    assert receipt_values(line, "12 Quay Street")["seller"] == name
+
+
+def test_a_company_with_its_register_number_beats_the_place_of_the_shop() -> None:
+    rows = ("QUAY VILLAGE", "12 Quay Street", "HARBOUR BOOKS LTD (123456-X)", "Total | 9.00")
+    assert receipt_values(*rows)["seller"] == "HARBOUR BOOKS LTD"
+
+
+def test_a_customer_below_the_date_is_not_the_seller_for_its_register_number() -> None:
+    rows = ("Harbour Books", "12 Quay Street", "Date: 2026-11-03", "WINTER TRADING LTD (123456-X)", "Total | 9.00")
+    assert receipt_values(*rows)["seller"] == "Harbour Books"
+
+
+def test_the_first_name_with_a_telephone_under_its_address_is_the_seller_of_an_invoice() -> None:
+    rows = ("HARBOUR BOOKS LTD (123456-X)", "12 Quay Street", "20457 Hamburg", "Tel: 555 0199", "TAX INVOICE",
+            "WINTER TRADING LTD", "Ground Floor, 4 Mill Lane")  # fmt: skip
+    assert values(*rows)["seller"] == "HARBOUR BOOKS LTD"
+
+
+def test_a_name_read_in_two_pieces_is_one_and_columns_are_two() -> None:
+    def seller(gap: float) -> str:
+        second = 0.3 + CHARACTER_WIDTH * (len("HARBOUR &") + gap)
+        page = printed([(0.3, "HARBOUR &"), (second, "QUAY BOOKS")], [(0.3, "12 Quay Street")])
+        return find_values(page, receipt.SCHEMA)[0]["seller"].value
+
+    assert seller(0.6) == "HARBOUR & QUAY BOOKS"
+    assert seller(6) == "HARBOUR &"
+
+
 def test_a_seller_is_known_by_the_domain_of_its_address() -> None:
     rows = ("Winter Trading | Harbour Books", "Gartenweg 8 | Quay 12", "50667 Köln | 20457 Hamburg", "Rechnung 12345",
             "info@harbourbooks.example")  # fmt: skip

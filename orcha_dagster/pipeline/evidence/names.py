@@ -20,9 +20,11 @@ _TRADE = re.compile(
     r"supplies|industries|garage|autohaus|werkzeuge|atelier|ateliers|mobilier|verlag|versicherung|foods|motors?)(?![a-z])"
 )
 _NO_NAME = re.compile(
-    r"[:#@?\[\]{}|\\]|[a-z]\d+[a-z]|\d$|thank|welcome|visit us|\.(?:com|net|org|de|fr|my)(?![a-z])|"
+    r"[:#@?\[\]{}|\\]|[a-z]\d+[a-z]|[a-z]{2}[0158](?![a-z\d])|\d$|"
+    r"thank|welcome|visit us|\.(?:com|net|org|de|fr|my)(?![a-z])|"
     r"(?<![a-z])(?:no|nr|tel|fax|date|datum)[.:]"
 )
+_BRACKET_FOR_I = re.compile(r"(?<=[a-z])[\[|](?=[a-z\s]|$)")
 _DOMAIN = re.compile(r"(?:www\.|@|https?://(?:www\.)?)([a-z0-9\-]{3,})\.")
 
 
@@ -42,6 +44,7 @@ def weigh_name(name: str, transcription: Transcription) -> NameEvidence:
     else:
         is_address = labels.ADDRESS_WORDS.search(folded) is not None
         against = is_address or _continues(name, rows) or (not has_trade and _is_outranked(name, rows))
+    against = against or _was_corrected(name, rows)
     return NameEvidence(speaking_for, against + (_NO_NAME.search(folded) is not None))
 
 
@@ -64,6 +67,16 @@ def _is_in_an_address_of_the_net(name: str, transcription: Transcription) -> boo
 
 def _rows_at_top(transcription: Transcription) -> list[str]:
     return [" ".join(line.text for line in row) for page in transcription.pages[:1] for row in page.rows[:TOP_ROWS]]
+
+
+def _was_corrected(name: str, rows: Sequence[str]) -> bool:
+    """An I of the name was read as a bracket: a good guess, but where one letter was misread others may be."""
+    wanted = compact(name)
+    return any(
+        wanted in compact(_BRACKET_FOR_I.sub("i", fold(row))) and wanted not in compact(row)
+        for row in rows
+        if "[" in row or "|" in row
+    )
 
 
 def _stands_under_a_company(name: str, rows: Sequence[str]) -> bool:
