@@ -26,6 +26,7 @@ from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Transcriber
 from orcha_dagster.pipeline.artifacts import Encoding, find_artifact, forget_artifact, get_artifact, save_artifact
+from orcha_dagster.pipeline.byte_budget import ByteBudget
 from orcha_dagster.pipeline.extracting import extract_fields
 from orcha_dagster.pipeline.fetching import describe_document, fetch_document
 from orcha_dagster.pipeline.judging.verdict import judge, needs_retry
@@ -51,6 +52,7 @@ class Tools:
     max_document_bytes: int
     quality_threshold: float
     transcription_encoding: Encoding = Encoding.JSON
+    budget: ByteBudget = field(default_factory=ByteBudget)
     witnesses: tuple[Extractor, ...] = ()
     schemas: Mapping[str, DocumentSchema] = field(default_factory=lambda: BUILT_IN)
 
@@ -221,6 +223,7 @@ class IngestionFlow:
             transcriber=tools.transcriber,
             objects=tools.objects,
             quality_threshold=tools.quality_threshold,
+            budget=tools.budget,
             on_page=self._move,
         )
         return await transcribe_pages(preprocessed, reading)

@@ -6,7 +6,7 @@ better reading is kept. Low quality is never an error here: the verdict decides 
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Transcriber
 from orcha_dagster.pipeline.artifacts import second_picture_path
+from orcha_dagster.pipeline.byte_budget import ByteBudget
 from orcha_dagster.pipeline.page_by_page import for_each
 from orcha_dagster.pipeline.paid_pages import PaidPages
 
@@ -39,6 +40,7 @@ class Reading:
     objects: ObjectStore
     quality_threshold: float
     on_page: Callable[[], None]  # called whenever something was read
+    budget: ByteBudget = field(default_factory=ByteBudget)
 
 
 async def transcribe_pages(preprocessed: PreprocessedImage, reading: Reading) -> Transcription:
@@ -93,17 +95,21 @@ async def forget_paid_pages(objects: ObjectStore, ingestion_id: UUID) -> None:
 
 async def _read_bundle(reading: Reading, pages: Sequence[int]) -> tuple[TranscribedPage, ...]:
     """The first of the pages, as many as fit into one call."""
-    bundle = await reading.pages.bundle(
-        reading.raw,
-        reading.document,
-        pages,
-        pictures=reading.pictures,
-        drawn=reading.drawn,
-        limits=reading.transcriber.limits,
-    )
-    arrived = await reading.transcriber.transcribe(bundle)
-    if tuple(page.page for page in arrived) != bundle.pages:
-        raise RecoverableError(f"{reading.transcriber.name} was asked for {bundle.pages} and gave other pages.")
+    limits = reading.transcriber.limits
+    async with reading.budget.hold(min(reading.raw.byte_size, limits.bytes)):
+        bundle = await reading.pages.bundle(
+            reading.raw,
+            reading.document,
+            pages,
+            pictures=reading.pictures,
+            drawn=reading.drawn,
+            limits=limits,
+        )
+        asked = bundle.pages
+        arrived = await reading.transcriber.transcribe(bundle)
+        del bundle  # the largest thing in hand, and no longer needed
+    if tuple(page.page for page in arrived) != asked:
+        raise RecoverableError(f"{reading.transcriber.name} was asked for {asked} and gave other pages.")
     return tuple(page.model_copy(update={"picture": _picture_read(reading, page.page)}) for page in arrived)
 
 
