@@ -1,6 +1,6 @@
 """Tools without work in them: fixed answers at once, or after a server has waited as long as a real provider would."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 import httpx2 as httpx
@@ -11,7 +11,7 @@ from orcha_dagster.domain.extractions import ExtractedField, Extraction
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import Box, Line, TranscribedPage
 from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
-from orcha_dagster.interfaces.page_preparer import PagePreparer
+from orcha_dagster.interfaces.page_preparer import BundleFile, PagePreparer
 from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits, Transcriber
 
 TRANSCRIBE_PATH, EXTRACT_PATH = "/transcribe", "/extract"
@@ -24,7 +24,13 @@ _PICTURE = "image/jpeg"
 class InstantPages(PagePreparer):
     """One page per document, never treated; its picture is the document."""
 
-    async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:  # noqa: ARG002
+    async def inspect(
+        self,
+        raw: RawDocument,  # noqa: ARG002
+        document: Path,  # noqa: ARG002
+        *,
+        on_pages: Callable[[], None] | None = None,  # noqa: ARG002
+    ) -> tuple[PageMeasurement, ...]:
         return (_ONE_PAGE,)
 
     async def treat(
@@ -55,8 +61,9 @@ class InstantPages(PagePreparer):
         pictures: Mapping[int, Path],  # noqa: ARG002
         drawn: Collection[int],  # noqa: ARG002
         limits: BundleLimits,  # noqa: ARG002
-    ) -> Bundle:
-        return Bundle(document.read_bytes(), _PICTURE, tuple(pages))
+        file: Path,  # noqa: ARG002
+    ) -> BundleFile:
+        return BundleFile(document, _PICTURE, tuple(pages))
 
     async def pack(self, pictures: Sequence[Path], packed: Path) -> str:
         packed.write_bytes(pictures[0].read_bytes())

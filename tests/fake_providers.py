@@ -12,7 +12,7 @@ from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import Box, Line, TranscribedPage, Transcription
 from orcha_dagster.interfaces.cpu_pool import CpuPool
 from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
-from orcha_dagster.interfaces.page_preparer import PagePreparer
+from orcha_dagster.interfaces.page_preparer import BundleFile, PagePreparer
 from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits, Transcriber
 
 P = ParamSpec("P")
@@ -39,7 +39,8 @@ class InlineCpuPool(CpuPool):
 class FakeTranscriber(Transcriber):
     """Reads the same words on every page; the failures come first, one per call.
 
-    `confidences` tells how sure it is of a picture that holds certain words; of any other it is as sure as it says.
+    `confidences` tells how sure it is of a picture that holds certain words; of any other it is as sure as it says. On
+    a page that is blank it reads nothing.
     """
 
     name = "fake"
@@ -53,12 +54,13 @@ class FakeTranscriber(Transcriber):
         confidences: Mapping[str, float] | None = None,
         failures: Sequence[Exception | None] = (),
         pages_per_call: int = 1,
+        bytes_per_call: int = 1_000_000,
         times_billed: int = 0,
     ) -> None:
         self.calls: list[tuple[int, ...]] = []
         self.pictures: list[str] = []
         self.is_closed = False
-        self.limits = BundleLimits(pages=pages_per_call, bytes=1_000_000, takes_pdf=pages_per_call > 1)
+        self.limits = BundleLimits(pages=pages_per_call, bytes=bytes_per_call, takes_pdf=pages_per_call > 1)
         self._words = tuple(words)
         self._confidence = confidence
         self._confidences = confidences or {}
@@ -85,7 +87,7 @@ class FakeTranscriber(Transcriber):
         confidence = sure[0] if sure else self._confidence
         lines = tuple(
             Line(text=word, box=place(0.1, 0.1 + 0.05 * index), confidence=confidence)
-            for index, word in enumerate(self._words)
+            for index, word in enumerate(self._words if b"blank" not in picture else ())
         )
         return TranscribedPage(
             page=page,
@@ -152,9 +154,13 @@ class FakePagePreparer(PagePreparer):
         self._max_pages = max_pages
         self._failures = list(failures)
 
-    async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:
+    async def inspect(
+        self, raw: RawDocument, document: Path, *, on_pages: Callable[[], None] | None = None
+    ) -> tuple[PageMeasurement, ...]:
         self.calls.append("inspect")
         await asyncio.sleep(0)
+        if on_pages is not None:
+            on_pages()
         if self._failures:
             raise self._failures.pop(0)
         kinds = _kinds_of(document)
@@ -175,13 +181,17 @@ class FakePagePreparer(PagePreparer):
         self.calls.append(f"treat {page}{' thoroughly' if thoroughly else ''}")
         kind = _kind_of(document, page)
         steps = ("deskewed",) if kind == "crooked" or (thoroughly and kind != "hopeless") else ()
-        if steps:
-            picture.write_bytes(_picture(page, "treated"))
-        return PageTreatment(
-            measurement=PageMeasurement(page=page, has_text_layer=False, width=100, height=100, skew_degrees=0.0),
+        treatment = PageTreatment(
+            measurement=PageMeasurement(
+                page=page, has_text_layer=False, width=100, height=100, letter_height=None if kind == "blank" else 20.0
+            ),
             steps=steps,
             reason=kind,
+            conversions=("converted",) if kind == "webp" else (),
         )
+        if treatment.has_picture:
+            picture.write_bytes(_picture(page, "treated" if steps else kind))
+        return treatment
 
     async def read_text_layer(
         self, raw: RawDocument, document: Path, pages: Sequence[int]
@@ -207,17 +217,22 @@ class FakePagePreparer(PagePreparer):
         pictures: Mapping[int, Path],
         drawn: Collection[int],
         limits: BundleLimits,
-    ) -> Bundle:
-        pages = tuple(pages)[: limits.pages]
+        file: Path,
+    ) -> BundleFile:
+        asked, pages = tuple(pages), ()
+        contents: list[bytes] = []
+        for page in asked[: limits.pages]:
+            goes_as_picture = page in pictures or page in drawn
+            kind = f"{_kind_of(document, page)}{', drawn' if page in drawn else ''}"
+            contents.append(pictures[page].read_bytes() if page in pictures else _picture(page, kind))
+            fits = len(b"\n".join(contents)) <= limits.bytes
+            if pages and (not fits or goes_as_picture != (pages[0] in pictures or pages[0] in drawn)):
+                contents.pop()
+                break
+            pages = (*pages, page)
         self.calls.append(f"bundle {' '.join(map(str, pages))}")
-        contents = [
-            pictures[page].read_bytes()
-            if page in pictures
-            else _picture(page, f"{_kind_of(document, page)}{', drawn' if page in drawn else ''}")
-            for page in pages
-        ]
-        media_type = "image/jpeg" if len(pages) == 1 else "application/pdf"
-        return Bundle(b"\n".join(contents), media_type, pages)
+        file.write_bytes(b"\n".join(contents))
+        return BundleFile(file, "image/jpeg" if len(pages) == 1 else "application/pdf", pages)
 
     async def pack(self, pictures: Sequence[Path], packed: Path) -> str:
         packed.write_bytes(b"\n".join(picture.read_bytes() for picture in pictures))
@@ -230,7 +245,8 @@ class FakePagePreparer(PagePreparer):
 
 
 def fake_document(*kinds: str) -> bytes:
-    """A document for the fake preparer, of pages that are each `text`, `garbled`, `scan`, `crooked` or `hopeless`."""
+    """A document for the fake preparer, of pages that are each `text`, `garbled`, `scan`, `webp` (readers do not take
+    it as it is), `crooked`, `blank` or `hopeless`."""
     return b"%PDF-fake " + " ".join(kinds).encode()
 
 

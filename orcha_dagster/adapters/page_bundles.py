@@ -12,7 +12,8 @@ from orcha_dagster.adapters.page_pictures import PDF, load_page
 from orcha_dagster.adapters.pdf_pages import cut_pages, pictures_to_pdf
 from orcha_dagster.adapters.pictures.picture import encode_picture
 from orcha_dagster.domain.errors import DocumentTooLarge
-from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits
+from orcha_dagster.interfaces.page_preparer import BundleFile
+from orcha_dagster.interfaces.transcriber import BundleLimits
 
 _AS_THEY_ARE = ("image/jpeg", "image/png")
 _PDF_OVERHEAD_BYTES = 2_000  # per page, generously, of a PDF that holds pictures
@@ -27,26 +28,27 @@ def make_bundle(
     drawn: Collection[int],
     limits: BundleLimits,
     max_pixels: int,
-) -> Bundle:
-    """The first of the pages, as many as fit and go together."""
+    bundled: Path,
+) -> BundleFile:
+    """The first of the pages, as many as fit and go together; written to `bundled` unless a file can go as it is."""
     pages = pages[: limits.pages if limits.takes_pdf else 1]
     if media_type == PDF and limits.takes_pdf:
         own = tuple(takewhile(lambda page: page not in pictures and page not in drawn, pages))
-        bundle = _cut(document, own, limits)
-        if bundle is not None:
-            return bundle
+        if (cut := _cut(document, own, limits, bundled)) is not None:
+            return cut
         pages = pages[: 1 if own else None]
     files = _picture_files(document, media_type, pages, pictures=pictures, drawn=drawn, limits=limits,
                            max_pixels=max_pixels)  # fmt: skip
-    return _join(tuple(_that_fit(files, limits)))
+    return _join(tuple(_that_fit(files, limits)), bundled)
 
 
-def _cut(document: Path, pages: tuple[int, ...], limits: BundleLimits) -> Bundle | None:
+def _cut(document: Path, pages: tuple[int, ...], limits: BundleLimits, bundled: Path) -> BundleFile | None:
     """Pages of a PDF as a PDF, fewer and fewer until they fit; None when not even one does."""
     while pages:
         content = cut_pages(document, pages)
         if len(content) <= limits.bytes:
-            return Bundle(content, PDF, pages)
+            bundled.write_bytes(content)
+            return BundleFile(bundled, PDF, pages)
         pages = pages[: len(pages) // 2]
     return None
 
@@ -89,9 +91,10 @@ def _that_fit(files: Iterator[tuple[int, Path, str]], limits: BundleLimits) -> I
         yield page, file, media_type
 
 
-def _join(files: tuple[tuple[int, Path, str], ...]) -> Bundle:
+def _join(files: tuple[tuple[int, Path, str], ...], bundled: Path) -> BundleFile:
     pages = tuple(page for page, _, _ in files)
     if len(files) == 1:
         _, file, media_type = files[0]
-        return Bundle(file.read_bytes(), media_type, pages)
-    return Bundle(pictures_to_pdf([file for _, file, _ in files]), PDF, pages)
+        return BundleFile(file, media_type, pages)
+    bundled.write_bytes(pictures_to_pdf([file for _, file, _ in files]))
+    return BundleFile(bundled, PDF, pages)

@@ -16,25 +16,26 @@ PDF = "application/pdf"
 def treat_page(
     document: Path, media_type: str, page: int, *, picture: Path, thoroughly: bool, max_pixels: int
 ) -> PageTreatment:
-    """Measure one page and treat it where needed; a JPEG is written to `picture` when a step was taken."""
-    original, dots_per_inch, changes = load_page(document, media_type, page, max_pixels=max_pixels)
+    """Measure one page and treat it where needed; a JPEG is written to `picture` when it is not the document's own."""
+    original, dots_per_inch, conversions = load_page(document, media_type, page, max_pixels=max_pixels)
     measurement = measure_picture(original, page=page, dots_per_inch=dots_per_inch)
-    treated, treatments, reason = treat_picture(original, measurement, thoroughly=thoroughly)
-    steps = (*changes, *treatments)
-    if steps:
-        picture.write_bytes(encode_picture(treated))
-    return PageTreatment(
+    treated, steps, reason = treat_picture(original, measurement, thoroughly=thoroughly)
+    treatment = PageTreatment(
         measurement=measurement,
         steps=steps,
         reason=reason,
-        thumbnails=make_thumbnails(original, treated) if treatments else None,
+        conversions=tuple(conversions),
+        thumbnails=make_thumbnails(original, treated) if steps else None,
     )
+    if treatment.has_picture:
+        picture.write_bytes(encode_picture(treated))
+    return treatment
 
 
 def load_page(
     document: Path, media_type: str, page: int, *, max_pixels: int
 ) -> tuple[Picture, float | None, list[str]]:
-    """The picture, its dots per inch as far as they are known, and what loading alone changed in it."""
+    """The picture, its dots per inch as far as they are known, and how loading it changed its form."""
     if media_type == PDF:
         picture, dots_per_inch = render_page(document, page, max_pixels=max_pixels)
         return picture, dots_per_inch, []

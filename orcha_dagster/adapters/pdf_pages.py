@@ -28,19 +28,24 @@ from orcha_dagster.domain.pages import PageMeasurement
 from orcha_dagster.domain.transcriptions import TranscribedPage
 
 
-def inspect_pdf(document: Path, *, max_pages: int, keep: Path | None = None) -> tuple[PageMeasurement, ...]:
+def inspect_pdf(
+    document: Path, *, max_pages: int, first: int = 1, most: int | None = None, keep: Path | None = None
+) -> tuple[PageMeasurement, ...]:
     """Say for each page whether it has a text layer worth reading, and why one that is there is not believed.
 
-    The first to open a document, so it is here that bombs are looked for. `keep` is a file for the text that was
-    found on the way, for `read_text_layer`.
+    A long document is inspected in pieces of `most` pages, from its `first` on. Whoever inspects the first page is
+    the first to open a document, so it is here that bombs are looked for. `keep` is a file for the text that was found
+    on the way, for `read_text_layer`.
     """
-    refuse_bombs(document)
+    if first == 1:
+        refuse_bombs(document)
     measurements: list[PageMeasurement] = []
     keeper = TextKeeper()
     with open_pdf(document) as opened:
         if len(opened) > max_pages:
             raise DocumentTooLarge(f"The PDF has {len(opened)} pages; the limit is {max_pages}.")
-        for number in range(1, len(opened) + 1):
+        last = len(opened) if most is None else min(len(opened), first + most - 1)
+        for number in range(first, last + 1):
             measurement, text = inspect_page(opened, number)
             measurements.append(measurement)
             if text is not None:
@@ -50,10 +55,10 @@ def inspect_pdf(document: Path, *, max_pages: int, keep: Path | None = None) -> 
     return tuple(measurements)
 
 
-def read_text_layer(document: Path, pages: Sequence[int], *, kept: Path | None = None) -> tuple[TranscribedPage, ...]:
-    """`kept` is the file that an inspection may have left; the PDF is opened for pages that are not in it."""
+def read_text_layer(document: Path, pages: Sequence[int], *, kept: Sequence[Path] = ()) -> tuple[TranscribedPage, ...]:
+    """`kept` are files that an inspection may have left; the PDF is opened for pages that are in none of them."""
     with collector_paused():
-        found = load_text(document, kept) if kept is not None else {}
+        found = {page: text for file in kept for page, text in load_text(document, file).items()}
         read = {page: to_transcribed(page, found[page]) for page in pages if page in found}
         if len(read) < len(set(pages)):
             with open_pdf(document) as opened:

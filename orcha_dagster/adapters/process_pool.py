@@ -3,6 +3,7 @@
 import asyncio
 import os
 import pickle
+import time
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, cast
 
@@ -11,7 +12,7 @@ from orcha_dagster.adapters.cpu_worker import ERROR
 from orcha_dagster.adapters.waiting_line import WaitingLine
 from orcha_dagster.adapters.worker_process import WorkerProcess, end_all
 from orcha_dagster.domain.errors import DocumentTooDemanding, RecoverableError, WorkerDied, WorkerTimedOut
-from orcha_dagster.interfaces.cpu_pool import CpuPool
+from orcha_dagster.interfaces.cpu_pool import CpuAllowance, CpuPool, get_cpu_allowance
 
 _LOOK_SECONDS = 0.1  # between two looks at a worker's memory; the kernel hands out a few hundred MB in that time
 
@@ -57,6 +58,8 @@ class ProcessPool(CpuPool):
         async with self._line.place():
             if times_closed != self._times_closed:
                 raise WorkerDied(f"The pool was closed before {name} had its turn.")
+            if not get_cpu_allowance().left:
+                raise _used_up(get_cpu_allowance())
             kind, payload = await self._work(name, pickle.dumps((function, args, kwargs)))
         return cast("T", _unpack(name, kind, payload))
 
@@ -92,14 +95,19 @@ class ProcessPool(CpuPool):
             raise WorkerDied(f"A worker process did not start {name} within {self._start_seconds:g} s.") from error
 
     async def _finish(self, worker: WorkerProcess, name: str) -> tuple[int, bytearray]:
+        allowance, begun = get_cpu_allowance(), time.monotonic()
+        limit = min(self._task_seconds, allowance.left)
         watching = asyncio.create_task(self._watch_memory(worker))
         try:
-            async with asyncio.timeout(self._task_seconds):
+            async with asyncio.timeout(limit):
                 return await worker.finish()
         except TimeoutError as error:
+            if limit < self._task_seconds:
+                raise _used_up(allowance) from error
             raise WorkerTimedOut(f"{name} took longer than {self._task_seconds:g} s and was ended.") from error
         finally:
             watching.cancel()
+            allowance.use(time.monotonic() - begun)
 
     async def _watch_memory(self, worker: WorkerProcess) -> None:
         """From outside, because native code may give no thread of the worker its turn."""
@@ -137,6 +145,13 @@ class ProcessPool(CpuPool):
         if worker not in self._workers:
             return WorkerDied(f"The pool was closed during {name}.")
         return WorkerDied(f"A worker process died during {name} ({worker.describe_end()}).")
+
+
+def _used_up(allowance: CpuAllowance) -> DocumentTooDemanding:
+    return DocumentTooDemanding(
+        f"Work on the document took more than {allowance.seconds:g} s of CPU workers.",
+        remedy="Look at the document; if it is only long, raise ORCHA_DOCUMENT_SECONDS and retry.",
+    )
 
 
 def _unpack(name: str, kind: int, payload: bytearray) -> object:

@@ -29,6 +29,7 @@ def describe_transcription(transcription: Transcription) -> dict[str, dg.Metadat
         "lines": dg.MetadataValue.int(sum(len(page.lines) for page in transcription.pages)),
         "pages_read_twice": dg.MetadataValue.int(len(again)),
         "pages_billed": dg.MetadataValue.int(transcription.pages_billed),
+        "cost_usd": dg.MetadataValue.float(float(transcription.cost_usd)),
         "reading": dg.MetadataValue.md(
             "\n".join(["| page | read by | picture | quality | remarks |", "|---|---|---|---|---|", *rows])
         ),

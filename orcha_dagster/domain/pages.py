@@ -33,9 +33,15 @@ class PageTreatment(DomainModel):
     """One page: measured, and treated or left alone."""
 
     measurement: PageMeasurement
-    steps: tuple[str, ...]  # "deskewed", "contrast_raised", …; empty when the page passed untouched
+    steps: tuple[str, ...]  # "deskewed", "contrast_raised", …; empty when the page passed untreated
     reason: str  # why it was treated, or why not
+    conversions: tuple[str, ...] = ()  # "converted", "turned_upright", …: another form of the same picture
     thumbnails: Thumbnails | None = None
+
+    @property
+    def has_picture(self) -> bool:
+        """Of its own, because the one in the document is not what is to be read."""
+        return bool(self.steps or self.conversions)
 
 
 class PreprocessedImage(DomainModel):
@@ -51,6 +57,12 @@ class PreprocessedImage(DomainModel):
     @property
     def pages_with_false_text(self) -> frozenset[int]:
         return frozenset(page.measurement.page for page in self.pages if page.measurement.text_layer_defect)
+
+    @property
+    def pages_without_letters(self) -> frozenset[int]:
+        """As far as a cheap look tells. A reader may find some all the same: a few, or on a photo."""
+        drawn = (page.measurement for page in self.pages if not page.measurement.has_text_layer)
+        return frozenset(measured.page for measured in drawn if measured.letter_height is None)
 
     @property
     def treated_pages(self) -> int:

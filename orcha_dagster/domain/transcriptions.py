@@ -1,10 +1,12 @@
 """What was read on the pages: text with its place and how sure the reader was."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
 from orcha_dagster.domain.model import DomainModel
+from orcha_dagster.domain.pages import Thumbnails
 
 TEXT_LAYER = "text_layer"  # the source of a page that carries its text itself
 
@@ -54,6 +56,15 @@ class PictureRead(StrEnum):
     TREATED = "treated"
 
 
+class SecondLook(DomainModel):
+    """Why and how a page that was read badly was looked at once more. Which reading was kept, the page says."""
+
+    steps: tuple[str, ...] = ()  # done to its picture before the second reading; empty: it was read as it came
+    reason: str
+    thumbnails: Thumbnails | None = None  # when its picture was treated
+    failure: str | None = None  # code of the error that ended it; the first reading stands then
+
+
 class TranscribedPage(DomainModel):
     page: int  # from 1
     lines: tuple[Line, ...]  # in reading order: block by block; in each, rows from the top, each from the left
@@ -65,6 +76,8 @@ class TranscribedPage(DomainModel):
     picture: PictureRead = PictureRead.NONE
     picture_path: str | None = None  # of a picture that was made because the page was read badly, and read better
     rejected_quality_score: float | None = None  # of the page's other picture, when both were read and this one kept
+    second_look: SecondLook | None = None  # None when the first reading was good enough
+    is_blank: bool = False  # nothing is to be seen on it: it says nothing about the quality of the document
     times_billed: int = 0  # how often its provider charged for it
 
     def __reduce__(self) -> tuple[Callable[[Any], Any], tuple[dict[str, Any]]]:
@@ -100,8 +113,9 @@ class Transcription(DomainModel):
     pages: tuple[TranscribedPage, ...]
     provider: str  # who read the pages that had no text layer; TEXT_LAYER when none was needed
     provider_version: str
-    quality_score: float  # 0 to 1, the mean over pages; low quality is for the verdict to judge, not an error
+    quality_score: float  # 0 to 1, the mean over pages that are not blank; the verdict judges it, it is no error
     pages_billed: int = 0
+    cost_usd: Decimal = Decimal(0)
 
     @property
     def text(self) -> str:

@@ -63,8 +63,10 @@ async def _draw(one: ExtractionScore, raw: RawDocument, document: Path, page: in
         thoroughly = one.treated_pages[page]
         await tools.pages.treat(raw, document, page, picture=treated, thoroughly=thoroughly)
         pictures = {page: treated} if treated.exists() else {}
-    bundle = await tools.pages.bundle(raw, document, [page], pictures=pictures, drawn=(page,), limits=_AS_PICTURE)
-    return bundle.content
+    bundled = await tools.pages.bundle(
+        raw, document, [page], pictures=pictures, drawn=(page,), limits=_AS_PICTURE, file=folder / f"bundle-{page}"
+    )
+    return (await asyncio.to_thread(bundled.load)).content
 
 
 def _shrink(content: bytes) -> bytes:

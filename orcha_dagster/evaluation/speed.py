@@ -1,6 +1,7 @@
 """How fast pages are read: scans beside a bare loop over the same engine, born-digital pages by the second."""
 
 import asyncio
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -93,10 +94,17 @@ async def _draw_pages(files: Sequence[Path], folder: Path, tools: Tools) -> list
             raw, document = await asyncio.to_thread(describe, file, own, max_bytes=tools.max_document_bytes)
             for page in await tools.pages.inspect(raw, document):
                 if not page.has_text_layer:
-                    bundle = await tools.pages.bundle(
-                        raw, document, [page.page], pictures={}, drawn={page.page}, limits=tools.transcriber.limits
-                    )
                     picture = folder / uuid4().hex
-                    picture.write_bytes(bundle.content)
+                    bundled = await tools.pages.bundle(
+                        raw,
+                        document,
+                        [page.page],
+                        pictures={},
+                        drawn={page.page},
+                        limits=tools.transcriber.limits,
+                        file=picture,
+                    )
+                    if bundled.path != picture:  # its own folder goes
+                        shutil.copyfile(bundled.path, picture)
                     pictures.append(picture)
     return pictures

@@ -1,13 +1,30 @@
 """Those who open a document, look at its pages and clean their pictures."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import TranscribedPage
 from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits
+
+
+@dataclass(frozen=True)
+class BundleFile:
+    """A bundle that nobody holds in memory yet."""
+
+    path: Path
+    media_type: str
+    pages: tuple[int, ...]
+
+    @property
+    def byte_size(self) -> int:
+        return self.path.stat().st_size
+
+    def load(self) -> Bundle:
+        return Bundle(self.path.read_bytes(), self.media_type, self.pages)
 
 
 class PagePreparer(ABC):
@@ -19,8 +36,13 @@ class PagePreparer(ABC):
     """
 
     @abstractmethod
-    async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:
-        """One for each page, with what is known without its picture: whether it carries its text itself."""
+    async def inspect(
+        self, raw: RawDocument, document: Path, *, on_pages: Callable[[], None] | None = None
+    ) -> tuple[PageMeasurement, ...]:
+        """One for each page, with what is known without its picture: whether it carries its text itself.
+
+        A long document takes a while: `on_pages` is called whenever some of its pages have been looked at.
+        """
 
     @abstractmethod
     async def treat(
@@ -28,8 +50,9 @@ class PagePreparer(ABC):
     ) -> PageTreatment:
         """Look at one page's picture and clean it where a measurement asks for it.
 
-        A JPEG is written to `picture` when a step was taken, and only then. `thoroughly`: the page was read badly, so
-        everything that may help is done, not only what surely does.
+        A JPEG is written to `picture` when the treatment says that the page has a picture of its own, and only then:
+        a step was taken, or the one in the document has a form that transcribers do not take. `thoroughly`: the page
+        was read badly, so everything that may help is done, not only what surely does.
         """
 
     @abstractmethod
@@ -48,9 +71,11 @@ class PagePreparer(ABC):
         pictures: Mapping[int, Path],
         drawn: Collection[int],
         limits: BundleLimits,
-    ) -> Bundle:
+        file: Path,
+    ) -> BundleFile:
         """The first of the pages as one file for a transcriber, as many as fit and go together.
 
+        It is written to `file`, unless there is one already that can go as it is: a picture, or the document itself.
         A page goes as its picture where there is one, else as it is in the document. A page of a PDF that is to be
         `drawn` goes as a picture in any case: whoever reads the PDF would find text there that is not to be believed.
         Raises DocumentTooLarge when not even one page can be made to fit.

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from decimal import Decimal
 
 from orcha_dagster.domain.transcriptions import TranscribedPage
 
@@ -35,6 +36,7 @@ class Transcriber(ABC):
     name: str
     version: str  # of whatever decides what is read: an engine, a processor, a model
     limits: BundleLimits
+    usd_per_page: Decimal = Decimal(0)  # that it bills; 0 for one that runs on this machine
 
     @abstractmethod
     async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:

@@ -1,5 +1,6 @@
 """Where each stage leaves its artifact, and how to get it back."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TypeVar
 from uuid import UUID
@@ -18,6 +19,7 @@ _NAMES = {
     Stage.EXTRACTION: "extraction",
     Stage.QUALITY_VERDICT: "verdict",
 }
+_SECOND_PICTURE = "second-picture-"
 
 
 class Encoding(StrEnum):
@@ -39,7 +41,24 @@ def picture_path(ingestion_id: UUID, extension: str) -> str:
 
 def second_picture_path(ingestion_id: UUID, page: int) -> str:
     """Of a page that was treated only because it had been read badly."""
-    return f"{ingestion_folder(ingestion_id)}/second-picture-{page}.jpg"
+    return f"{ingestion_folder(ingestion_id)}/{_SECOND_PICTURE}{page}.jpg"
+
+
+def forget_pictures(objects: ObjectStore, ingestion_id: UUID, *, besides: str | None) -> None:
+    """Of pages as an earlier run left them: it may have treated more of them, or fewer, and so written another file."""
+    name = _NAMES[Stage.PREPROCESSED_IMAGE]
+    _forget(objects, ingestion_id, f"{name}.", besides=(artifact_path(ingestion_id, Stage.PREPROCESSED_IMAGE), besides))
+
+
+def forget_second_pictures(objects: ObjectStore, ingestion_id: UUID) -> None:
+    _forget(objects, ingestion_id, _SECOND_PICTURE)
+
+
+def _forget(objects: ObjectStore, ingestion_id: UUID, beginning: str, *, besides: Sequence[str | None] = ()) -> None:
+    folder = ingestion_folder(ingestion_id)
+    for path in objects.list_paths(folder):
+        if path.startswith(f"{folder}/{beginning}") and path not in besides:
+            objects.delete(path)
 
 
 def save_artifact(
@@ -59,11 +78,19 @@ def save_artifact(
 
 
 def find_artifact(objects: ObjectStore, ingestion_id: UUID, stage: Stage, model: type[M]) -> M | None:
-    """In whichever encoding it was written."""
+    found = find_stored_artifact(objects, ingestion_id, stage, model)
+    return None if found is None else found[1]
+
+
+def find_stored_artifact(
+    objects: ObjectStore, ingestion_id: UUID, stage: Stage, model: type[M]
+) -> tuple[str, M] | None:
+    """With its path, in whichever encoding it was written."""
     for encoding in _encodings_of(stage):
-        content = objects.find(artifact_path(ingestion_id, stage, encoding))
+        path = artifact_path(ingestion_id, stage, encoding)
+        content = objects.find(path)
         if content is not None:
-            return model.from_edn_bytes(content) if encoding is Encoding.EDN else model.from_json_bytes(content)
+            return path, model.from_edn_bytes(content) if encoding is Encoding.EDN else model.from_json_bytes(content)
     return None
 
 

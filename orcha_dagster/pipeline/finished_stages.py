@@ -11,7 +11,7 @@ from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.transcriptions import Transcription
 from orcha_dagster.domain.verdicts import Verdict
 from orcha_dagster.interfaces.object_store import ObjectStore
-from orcha_dagster.pipeline.artifacts import artifact_path, find_artifact
+from orcha_dagster.pipeline.artifacts import find_stored_artifact
 from orcha_dagster.pipeline.ingesting import StageFinished
 
 _MODELS: dict[Stage, type[DomainModel]] = {
@@ -28,11 +28,11 @@ def load_finished(objects: ObjectStore, ingestion_ids: Iterable[UUID], stages: I
     wanted = sorted(stages, key=list(Stage).index)
     finished: list[StageFinished] = []
     for ingestion_id in ingestion_ids:
-        artifacts = {stage: find_artifact(objects, ingestion_id, stage, _MODELS[stage]) for stage in wanted}
-        found = {stage: artifact for stage, artifact in artifacts.items() if artifact is not None}
+        stored = {stage: find_stored_artifact(objects, ingestion_id, stage, _MODELS[stage]) for stage in wanted}
+        found = {stage: one for stage, one in stored.items() if one is not None}
         if len(found) == len(wanted):
             finished += [
-                StageFinished(ingestion_id, stage, artifact, artifact_path(ingestion_id, stage), seconds=0.0)
-                for stage, artifact in found.items()
+                StageFinished(ingestion_id, stage, artifact, path, seconds=0.0)
+                for stage, (path, artifact) in found.items()
             ]
     return finished

@@ -9,7 +9,7 @@ from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment, PreprocessedImage
 from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.interfaces.page_preparer import PagePreparer
-from orcha_dagster.pipeline.artifacts import picture_path
+from orcha_dagster.pipeline.artifacts import forget_pictures, picture_path
 from orcha_dagster.pipeline.page_by_page import for_each
 
 
@@ -23,16 +23,17 @@ async def preprocess_pages(
     objects: ObjectStore,
     on_page: Callable[[], None],
 ) -> PreprocessedImage:
-    """Pictures of treated pages are left in `folder`. `on_page` is called for every page that has been looked at."""
-    measurements = await pages.inspect(raw, document)
+    """Pictures that pages have of their own are left in `folder`. `on_page` is called whenever something moved."""
+    measurements = await pages.inspect(raw, document, on_pages=on_page)
     treatments = await treat_pages(raw, document, measurements, folder=folder, pages=pages, on_page=on_page)
-    treated = [picture_file(folder, page.measurement.page) for page in treatments if page.steps]
+    pictures = [picture_file(folder, page.measurement.page) for page in treatments if page.has_picture]
     path = None
-    if treated:
+    if pictures:
         packed = folder / "packed"
-        path = picture_path(ingestion_id, await pages.pack(treated, packed))
-        await asyncio.to_thread(lambda: objects.put(path, packed.read_bytes()))
+        path = picture_path(ingestion_id, await pages.pack(pictures, packed))
+        await asyncio.to_thread(objects.put_file, path, packed)
         packed.unlink()
+    await asyncio.to_thread(forget_pictures, objects, ingestion_id, besides=path)
     return PreprocessedImage(pages=treatments, picture_path=path)
 
 
@@ -66,9 +67,11 @@ async def treat_pages(
 async def load_pictures(
     preprocessed: PreprocessedImage, *, folder: Path, pages: PagePreparer, objects: ObjectStore
 ) -> dict[int, Path]:
-    """The treated pages' pictures by page number: as they were left in `folder`, or as they were stored."""
+    """The pictures that pages have of their own, by number: as they were left in `folder`, or as they were stored."""
     pictures = {
-        page.measurement.page: picture_file(folder, page.measurement.page) for page in preprocessed.pages if page.steps
+        page.measurement.page: picture_file(folder, page.measurement.page)
+        for page in preprocessed.pages
+        if page.has_picture
     }
     if preprocessed.picture_path is None or all(picture.exists() for picture in pictures.values()):
         return pictures

@@ -45,6 +45,7 @@ class LimitedTranscriber(Transcriber):
         self.name = transcriber.name
         self.version = transcriber.version
         self.limits = transcriber.limits
+        self.usd_per_page = transcriber.usd_per_page
         self._transcriber = transcriber
         self._gate = gate
 

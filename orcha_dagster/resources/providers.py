@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class ProvidersResource(dg.ConfigurableResource[None]):
     document_ai_language_hints: str
     document_ai_imageless: bool
     document_ai_insecure: bool
+    document_ai_usd_per_page: float
     recordings_folder: str | None
     extractor: str
     schemas_folder: str | None
@@ -53,6 +55,7 @@ class ProvidersResource(dg.ConfigurableResource[None]):
     max_document_bytes: int
     max_pages: int
     max_page_pixels: int
+    document_seconds: float
     quality_threshold: float
     concurrency: int
     patience_seconds: float
@@ -71,6 +74,7 @@ class ProvidersResource(dg.ConfigurableResource[None]):
                 schemas=load_schemas(Path(self.schemas_folder) if self.schemas_folder else None),
                 max_document_bytes=self.max_document_bytes,
                 quality_threshold=self.quality_threshold,
+                document_seconds=self.document_seconds,
                 transcription_encoding=Encoding(self.transcription_format),
             )
 
@@ -117,6 +121,7 @@ class ProvidersResource(dg.ConfigurableResource[None]):
             language_hints=tuple(hint.strip() for hint in self.document_ai_language_hints.split(",") if hint.strip()),
             imageless=self.document_ai_imageless,
             insecure=self.document_ai_insecure,
+            usd_per_page=Decimal(str(self.document_ai_usd_per_page)),
             call_seconds=self.call_seconds,
         )
 

@@ -66,7 +66,15 @@ class Bench:
     def bundle(self, *pages: int, limits: BundleLimits = PICTURES, drawn: tuple[int, ...] = ()) -> Bundle:
         """With the pictures that treatments have left."""
         pictures = {page: self.picture(page) for page in pages if self.picture(page).exists()}
-        return run(self.preparer.bundle(self.raw, self._document, pages, pictures=pictures, drawn=drawn, limits=limits))
+        file = self.folder / "bundle"
+        bundled = run(
+            self.preparer.bundle(
+                self.raw, self._document, pages, pictures=pictures, drawn=drawn, limits=limits, file=file
+            )
+        )
+        bundle = bundled.load()
+        assert bundled.byte_size == len(bundle.content)
+        return bundle
 
 
 @pytest.fixture(params=["fake", "local"])
@@ -244,7 +252,8 @@ def test_a_picture_is_a_document_of_one_page_and_goes_as_it_is(local: Bench, kin
 
 def test_a_picture_that_readers_do_not_take_is_converted(local: Bench) -> None:
     local.lay_bytes(write_picture(draw(), "WEBP", lossless=True), "image/webp")
-    assert local.treat(1).steps == ("converted",)
+    treatment = local.treat(1)
+    assert (treatment.steps, treatment.conversions) == ((), ("converted",))
     assert look_at(local.picture(1)) == ("JPEG", (600, 600))
     assert local.bundle(1).media_type == "image/jpeg"
 
@@ -297,7 +306,7 @@ def test_no_page_of_a_fax_is_lost(local: Bench, compression: str | None) -> None
     assert [page.page for page in local.inspect()] == [1, 2, 3]
     treatments = [local.treat(page) for page in (1, 2, 3)]
     assert [treatment.measurement.width for treatment in treatments] == [200, 210, 220]
-    assert all(treatment.steps == ("converted",) for treatment in treatments)
+    assert {(treatment.steps, treatment.conversions) for treatment in treatments} == {((), ("converted",))}
     assert [look_at(local.picture(page))[1] for page in (1, 2, 3)] == [(200, 300), (210, 300), (220, 300)]
     bundle = local.bundle(1, 2, 3, limits=FIFTEEN)
     assert (bundle.pages, bundle.media_type) == ((1, 2, 3), "application/pdf")

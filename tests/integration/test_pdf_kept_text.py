@@ -41,23 +41,23 @@ def test_what_was_kept_is_read_as_the_document_is(pdf: Path, kept: Path, monkeyp
     anew = read_text_layer(pdf, [1, 3])
     assert inspect_pdf(pdf, max_pages=10, keep=kept) == inspect_pdf(pdf, max_pages=10)
     monkeypatch.setattr(pdf_pages, "open_pdf", None)  # not opened again
-    assert read_text_layer(pdf, [1, 3], kept=kept) == anew
-    assert read_text_layer(pdf, [3, 1], kept=kept) == anew[::-1]
+    assert read_text_layer(pdf, [1, 3], kept=[kept]) == anew
+    assert read_text_layer(pdf, [3, 1], kept=[kept]) == anew[::-1]
 
 
 def test_pages_that_were_not_kept_are_read_from_the_document(pdf: Path, kept: Path) -> None:
     inspect_pdf(pdf, max_pages=10, keep=kept)
-    assert [page.page for page in read_text_layer(pdf, [1, 2, 3], kept=kept)] == [1, 2, 3]
-    assert read_text_layer(pdf, [1, 2, 3], kept=kept) == read_text_layer(pdf, [1, 2, 3])
+    assert [page.page for page in read_text_layer(pdf, [1, 2, 3], kept=[kept])] == [1, 2, 3]
+    assert read_text_layer(pdf, [1, 2, 3], kept=[kept]) == read_text_layer(pdf, [1, 2, 3])
     with pytest.raises(DocumentDamaged, match="no page 4"):
-        read_text_layer(pdf, [1, 4], kept=kept)
+        read_text_layer(pdf, [1, 4], kept=[kept])
 
 
 def test_nothing_is_taken_from_another_version_of_the_document(pdf: Path, kept: Path) -> None:
     inspect_pdf(pdf, max_pages=10, keep=kept)
     draw(pdf, SENTENCE.upper())
     os.utime(pdf, ns=(1, 1))
-    (page,) = read_text_layer(pdf, [1], kept=kept)
+    (page,) = read_text_layer(pdf, [1], kept=[kept])
     assert page.lines[0].text == SENTENCE.upper()
 
 
@@ -68,10 +68,10 @@ def test_of_a_long_document_only_the_first_pages_are_kept(
     monkeypatch.setattr(kept_text, "MAX_WORDS", 20)
     inspect_pdf(pdf, max_pages=10, keep=kept)
     assert list(load_text(pdf, kept)) == [1]
-    assert read_text_layer(pdf, [1, 3], kept=kept) == anew
+    assert read_text_layer(pdf, [1, 3], kept=[kept]) == anew
 
 
 def test_a_folder_that_takes_no_files_does_not_matter(pdf: Path, tmp_path: Path) -> None:
     nowhere = tmp_path / "missing" / "kept"
     assert len(inspect_pdf(pdf, max_pages=10, keep=nowhere)) == 3
-    assert len(read_text_layer(pdf, [1, 3], kept=nowhere)) == 2
+    assert len(read_text_layer(pdf, [1, 3], kept=[nowhere])) == 2

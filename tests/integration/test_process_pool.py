@@ -15,6 +15,7 @@ import pytest
 
 from orcha_dagster.adapters.process_pool import ProcessPool, WorkerTraceback
 from orcha_dagster.domain.errors import DocumentTooDemanding, RecoverableError, WorkerDied, WorkerTimedOut
+from orcha_dagster.interfaces.cpu_pool import cpu_limited
 from tests.integration import cpu_tasks
 from tests.integration.lifelines import Gate, Lifeline
 
@@ -169,6 +170,31 @@ def test_a_task_that_outgrows_its_memory_is_ended_and_the_pool_goes_on(
 
     assert asyncio.run(grow_and_go_on()) == "next"
     lifeline.wait_gone()
+
+
+def test_a_document_that_used_up_its_seconds_is_too_demanding_and_its_neighbours_go_on(
+    open_pool: Callable[..., ProcessPool],
+) -> None:
+    pool = open_pool(1)
+
+    async def work_for_one_document() -> list[BaseException]:
+        with cpu_limited(0.4):
+            tasks = (pool.run(time.sleep, 0.15) for _ in range(5))
+            ends = await asyncio.gather(*tasks, return_exceptions=True)
+        return [end for end in ends if end is not None]
+
+    async def two_documents() -> list[BaseException]:
+        await pool.run(cpu_tasks.worker_pid)  # its start does not count
+        first, second = await asyncio.gather(
+            asyncio.create_task(work_for_one_document()), asyncio.create_task(pool.run(time.sleep, 0.5))
+        )
+        assert second is None
+        return first
+
+    ends = asyncio.run(two_documents())
+    assert 2 <= len(ends) <= 4
+    assert {type(end) for end in ends} == {DocumentTooDemanding}
+    assert "ORCHA_DOCUMENT_SECONDS" in str(ends[0])
 
 
 def test_the_time_limit_does_not_count_the_wait_for_a_worker(open_pool: Callable[..., ProcessPool]) -> None:

@@ -12,7 +12,19 @@ from orcha_dagster.domain.model import DomainModel
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment, PreprocessedImage
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.verdicts import Check, Outcome, Verdict
-from orcha_dagster.pipeline.artifacts import artifact_path, find_artifact, get_artifact, picture_path, save_artifact
+from orcha_dagster.pipeline.artifacts import (
+    Encoding,
+    artifact_path,
+    find_artifact,
+    forget_artifact,
+    forget_pictures,
+    forget_second_pictures,
+    get_artifact,
+    picture_path,
+    save_artifact,
+    second_picture_path,
+)
+from orcha_dagster.pipeline.finished_stages import load_finished
 from tests.fake_providers import place, transcription_of
 from tests.fake_storage import FakeObjectStore
 
@@ -54,6 +66,46 @@ def test_an_artifact_comes_back_as_it_was_saved(stage: Stage) -> None:
     assert objects.list_paths(f"ingestions/{ID}") == [path]
     assert get_artifact(objects, ID, stage, type(artifact)) == artifact
     assert find_artifact(objects, ID, stage, type(artifact)) == artifact
+
+
+def test_a_transcription_in_edn_takes_the_place_of_the_one_in_json_and_the_other_way_round() -> None:
+    objects, artifact = FakeObjectStore(), ARTIFACTS[Stage.TRANSCRIPTION]
+    for encoding in (Encoding.JSON, Encoding.EDN, Encoding.JSON):
+        path = save_artifact(objects, ID, Stage.TRANSCRIPTION, artifact, encoding)
+        assert path.endswith(f"/transcription-output.{encoding}")
+        assert objects.list_paths(f"ingestions/{ID}") == [path]
+        assert get_artifact(objects, ID, Stage.TRANSCRIPTION, type(artifact)) == artifact
+    forget_artifact(objects, ID, Stage.TRANSCRIPTION)
+    assert objects.list_paths(f"ingestions/{ID}") == []
+
+
+def test_what_was_done_before_is_told_with_the_path_where_it_lies() -> None:
+    objects = FakeObjectStore()
+    save_artifact(objects, ID, Stage.TRANSCRIPTION, ARTIFACTS[Stage.TRANSCRIPTION], Encoding.EDN)
+    save_artifact(objects, ID, Stage.EXTRACTION, ARTIFACTS[Stage.EXTRACTION])
+    finished = load_finished(objects, [ID, UUID(int=8)], [Stage.EXTRACTION, Stage.TRANSCRIPTION])
+    assert [(one.ingestion_id, one.artifact_path.rpartition("/")[2]) for one in finished] == [
+        (ID, "transcription-output.edn"),
+        (ID, "extraction.json"),
+    ]
+    assert [one.artifact for one in finished] == [ARTIFACTS[one.stage] for one in finished]
+
+
+def test_only_older_pictures_are_forgotten() -> None:
+    objects = FakeObjectStore()
+    kept = [
+        artifact_path(ID, Stage.PREPROCESSED_IMAGE),
+        picture_path(ID, "tiff"),
+        second_picture_path(ID, 3),
+        picture_path(UUID(int=8), "jpg"),
+    ]
+    for path in (*kept, picture_path(ID, "jpg")):
+        objects.put(path, b"")
+    forget_pictures(objects, ID, besides=picture_path(ID, "tiff"))
+    assert objects.list_paths("ingestions") == sorted(kept)
+    forget_second_pictures(objects, ID)
+    forget_pictures(objects, ID, besides=None)
+    assert objects.list_paths("ingestions") == sorted([kept[0], kept[3]])
 
 
 def test_every_stage_has_a_place_of_its_own_below_the_ingestion() -> None:

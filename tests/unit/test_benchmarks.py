@@ -42,9 +42,14 @@ def test_a_tiny_document_is_taken_for_a_picture_and_gets_a_result(tmp_path: Path
         assert [page.has_text_layer for page in await pages.inspect(raw, document)] == [False]
         treatment = await pages.treat(raw, document, 1, picture=tmp_path / "picture")
         assert treatment.steps == ()
-        bundle = await pages.bundle(raw, document, [1], pictures={}, drawn=(), limits=transcriber.limits)
+        bundled = await pages.bundle(
+            raw, document, [1], pictures={}, drawn=(), limits=transcriber.limits, file=tmp_path / "bundle"
+        )
         read = Transcription(
-            pages=await transcriber.transcribe(bundle), provider="instant", provider_version="1", quality_score=1.0
+            pages=await transcriber.transcribe(bundled.load()),
+            provider="instant",
+            provider_version="1",
+            quality_score=1.0,
         )
         extraction = await InstantExtractor().extract(ExtractionRequest(raw, document, read, BUILT_IN["generic"]))
         return list(extraction.fields) if extraction else []

@@ -18,12 +18,14 @@ from orcha_dagster.domain.edn_reading import read_edn
 from orcha_dagster.domain.edn_writing import write_edn
 from orcha_dagster.domain.extractions import ExtractedField, Extraction
 from orcha_dagster.domain.model import DomainModel
+from orcha_dagster.domain.pages import Thumbnails
 from orcha_dagster.domain.transcriptions import (
     Box,
     Language,
     Line,
     PictureRead,
     QualityDefect,
+    SecondLook,
     TranscribedPage,
     Transcription,
     Word,
@@ -35,6 +37,14 @@ BOXES = st.builds(Box, left=SHARES, top=SHARES, right=SHARES, bottom=SHARES)
 WORDS = st.builds(Word, text=st.text(), box=BOXES, confidence=SHARES)
 LINES = st.builds(
     Line, text=st.text(), box=BOXES, confidence=SHARES, words=st.lists(WORDS, max_size=3).map(tuple), block=NUMBERS
+)
+THUMBNAILS = st.builds(Thumbnails, before=st.text(), after=st.text())
+LOOKS = st.builds(
+    SecondLook,
+    steps=st.lists(st.text(), max_size=2).map(tuple),
+    reason=st.text(),
+    thumbnails=st.none() | THUMBNAILS,
+    failure=st.none() | st.text(),
 )
 PAGES = st.builds(
     TranscribedPage,
@@ -48,6 +58,8 @@ PAGES = st.builds(
     picture=st.sampled_from(PictureRead),
     picture_path=st.none() | st.text(),
     rejected_quality_score=st.none() | SHARES,
+    second_look=st.none() | LOOKS,
+    is_blank=st.booleans(),
     times_billed=NUMBERS,
 )
 TRANSCRIPTIONS = st.builds(
@@ -57,6 +69,7 @@ TRANSCRIPTIONS = st.builds(
     provider_version=st.text(),
     quality_score=SHARES,
     pages_billed=NUMBERS,
+    cost_usd=st.decimals(allow_nan=False, allow_infinity=False),
 )
 # What looks like a keyword but is none, and what is one, side by side.
 KEYS = st.text() | st.from_regex(r"[A-Za-z_:/-][A-Za-z0-9_:/.-]{0,8}", fullmatch=True)
@@ -113,7 +126,8 @@ def test_a_model_is_a_map_with_keywords_in_kebab_case() -> None:
     page = TranscribedPage(page=1, lines=(), source="text_layer", quality_score=0.5, picture=PictureRead.TREATED)
     assert page.to_edn_bytes().decode() == (
         '{:page 1, :lines [], :source "text_layer", :slope 0.0, :quality-score 0.5, :defects [], :languages [], '
-        ':picture "treated", :picture-path nil, :rejected-quality-score nil, :times-billed 0}'
+        ':picture "treated", :picture-path nil, :rejected-quality-score nil, :second-look nil, '
+        ":is-blank false, :times-billed 0}"
     )
 
 

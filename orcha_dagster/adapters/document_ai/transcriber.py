@@ -4,6 +4,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from ipaddress import ip_address
 from typing import Any
 
@@ -68,6 +69,7 @@ class DocumentAiTranscriber(Transcriber):
         imageless: bool = False,
         call_seconds: float = 120.0,  # the server itself gives up after two minutes
         insecure: bool = False,  # without TLS and credentials; for a server on this machine only
+        usd_per_page: Decimal = Decimal(0),
     ) -> None:
         match = _PROCESSOR.fullmatch(processor)
         if match is None:
@@ -86,6 +88,7 @@ class DocumentAiTranscriber(Transcriber):
                 f"Document AI at {self._endpoint} would get documents without encryption.",
                 remedy="Only a simulated Document AI on this machine (127.0.0.1) may be called without TLS.",
             )
+        self.usd_per_page = usd_per_page
         self._processor = processor
         self._language_hints = tuple(language_hints)
         self._imageless = imageless

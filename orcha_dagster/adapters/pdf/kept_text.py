@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from orcha_dagster.adapters.pdf.words import PdfWords
 
-# About a hundred pages, 2 MB. Whoever reads some pages of a long document loads all that was kept of it.
+# About a hundred pages, 2 MB. Whoever reads one of the pages that were inspected together loads all of them.
 MAX_WORDS = 20_000
 
 
