@@ -94,7 +94,7 @@ def request_of(
     raw = RawDocument(
         document_id=UUID(int=document), file_path="a", media_type="application/pdf", byte_size=1, sha256="0" * 64
     )
-    return ExtractionRequest(raw, Path("a"), pages_of(*pages), schema, remarks)
+    return ExtractionRequest(raw, Path("a"), pages_of(*pages), schema, remarks=remarks)
 
 
 @contextmanager

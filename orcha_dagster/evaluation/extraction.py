@@ -7,28 +7,23 @@ that came before, so no document is a duplicate.
 import asyncio
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.errors import OrchaError
 from orcha_dagster.domain.extractions import Extraction
-from orcha_dagster.domain.schemas import DocumentSchema
 from orcha_dagster.domain.transcriptions import Transcription
 from orcha_dagster.domain.verdicts import Verdict
 from orcha_dagster.evaluation.reading import TIMED_OUT, UNEXPECTED, WasNotRead, describe, preprocess
 from orcha_dagster.evaluation.reading_cache import ReadingCache
-from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 from orcha_dagster.pipeline.confidence import with_confidences
-from orcha_dagster.pipeline.extracting import extract_fields
 from orcha_dagster.pipeline.grounding import ground
-from orcha_dagster.pipeline.ingesting import Tools
-from orcha_dagster.pipeline.judging.verdict import judge
+from orcha_dagster.pipeline.ingesting import Tools, extract_with, judge_with
 from orcha_dagster.pipeline.schema_choice import choose_schema
 from orcha_dagster.pipeline.scratch import own_folder
 from orcha_dagster.pipeline.transcribing import transcribe_pages
-from orcha_dagster.rules.rules_extractor import RulesExtractor
+from orcha_dagster.rules.rules_extractor import RulesExtractor, find_values
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class WasExtracted:
     verdict: Verdict
     reading_seconds: float  # 0 when the text was kept from an earlier evaluation
     seconds: float  # from the text to the verdict
-    rules_cpu_seconds: float  # of rules and verdict alone, whoever extracted
+    rules_cpu_seconds: float  # of rules, grounding, confidence and verdict, whoever extracted
 
 
 async def extract_document(
@@ -64,11 +59,8 @@ async def _extract(file: Path, tools: Tools, cache: ReadingCache | None) -> WasE
         raw, document = await asyncio.to_thread(describe, file, folder, max_bytes=tools.max_document_bytes)
         transcription, reading_seconds = await _read(raw, document, folder, tools, cache)
         begun = time.monotonic()
-        schema, reason = choose_schema(transcription, tools.schemas, chosen=None)
-        request = ExtractionRequest(raw, document, transcription, schema)
-        found = await extract_fields(request, extractors=tools.extractors, witnesses=tools.witnesses)
-        found = found.model_copy(update={"schema_reason": reason})
-        extraction, verdict = _judge(found, transcription, tools)
+        extraction = await extract_with(tools, raw, document, transcription, chosen=None)
+        verdict = await asyncio.to_thread(judge_with, tools, extraction, transcription)
         return WasExtracted(
             raw=raw,
             transcription=transcription,
@@ -76,7 +68,7 @@ async def _extract(file: Path, tools: Tools, cache: ReadingCache | None) -> WasE
             verdict=verdict,
             reading_seconds=reading_seconds,
             seconds=time.monotonic() - begun,
-            rules_cpu_seconds=await _time_rules(request, tools),
+            rules_cpu_seconds=await asyncio.to_thread(_time_rules, transcription, tools),
         )
 
 
@@ -94,21 +86,17 @@ async def _read(
     return transcription, time.monotonic() - begun
 
 
-def _judge(found: Extraction, transcription: Transcription, tools: Tools) -> tuple[Extraction, Verdict]:
-    schema: DocumentSchema = tools.schemas[found.schema_name]
-    extraction = with_confidences(ground(found, transcription), transcription)
-    today = datetime.now(UTC).date()
-    verdict = judge(extraction, transcription, schema=schema, today=today, quality_threshold=tools.quality_threshold)
-    return extraction, verdict
-
-
-async def _time_rules(request: ExtractionRequest, tools: Tools) -> float:
-    """CPU time of this thread. The rules wait for nothing, so nobody else's work falls into it."""
-    rules: Extractor = next(
-        (one for one in (*tools.extractors, *tools.witnesses) if one.name == RulesExtractor.name), RulesExtractor()
-    )
+def _time_rules(transcription: Transcription, tools: Tools) -> float:
+    """CPU time of the thread it is called in, in which everything happens that a page costs without a model."""
     begun = time.thread_time()
-    found = await rules.extract(request)
-    if found is not None:
-        _judge(found, request.transcription, tools)
+    schema, _ = choose_schema(transcription, tools.schemas, chosen=None)
+    fields, tables = find_values(transcription, schema)
+    found = Extraction(
+        schema_name=schema.name,
+        fields=fields,
+        tables=tables,
+        extractor=RulesExtractor.name,
+        extractor_version=RulesExtractor.version,
+    )
+    judge_with(tools, with_confidences(ground(found, transcription), transcription), transcription)
     return time.thread_time() - begun

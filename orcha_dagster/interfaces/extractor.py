@@ -16,6 +16,7 @@ class ExtractionRequest:
     document: Path  # the file itself
     transcription: Transcription
     schema: DocumentSchema
+    is_schema_chosen: bool = False  # by whoever submitted the document: nobody may answer with another one
     remarks: tuple[str, ...] = ()  # what the verdict found wrong with an earlier extraction of the same document
 
 

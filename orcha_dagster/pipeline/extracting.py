@@ -1,20 +1,26 @@
 """Stage `extraction`: the first extractor that has something to say; the others are heard as witnesses.
 
 What it found is looked for on the pages and weighed. An extractor that can be told what is missing is asked a second
-time when something is, and the fuller answer is kept.
+time when something is, and the better answer is kept.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from orcha_dagster.domain.errors import ConfigurationError, OrchaError, Parked
+from orcha_dagster.domain.errors import ConfigurationError, LeaseLost, OrchaError, Parked
 from orcha_dagster.domain.extractions import Extraction, Witness
+from orcha_dagster.domain.schemas import DocumentSchema
+from orcha_dagster.domain.verdicts import Verdict
 from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 from orcha_dagster.pipeline.confidence import with_confidences
 from orcha_dagster.pipeline.grounding import ground
+from orcha_dagster.pipeline.judging.verdict import needs_retry
+from orcha_dagster.schemas.loading import BUILT_IN
 
-FindGaps = Callable[[Extraction], tuple[str, ...]]
+Judge = Callable[[Extraction], Verdict]
+_log = logging.getLogger(__name__)
 
 
 async def extract_fields(
@@ -22,17 +28,23 @@ async def extract_fields(
     *,
     extractors: Sequence[Extractor],
     witnesses: Sequence[Extractor] = (),
-    find_gaps: FindGaps = lambda _: (),
+    schemas: Mapping[str, DocumentSchema] = BUILT_IN,
+    judge: Judge | None = None,
 ) -> Extraction:
-    """`witnesses`: extractors that cost nothing, asked only to compare. `find_gaps`: what an extraction leaves out."""
+    """`witnesses`: extractors that cost nothing, asked only to compare. Without `judge` nobody is asked twice."""
     if not extractors:
         raise ConfigurationError("No extractor is configured.", remedy="Set ORCHA_EXTRACTOR.")
     for extractor in extractors:
         found = await extractor.extract(request)
         if found is not None:
-            heard = [await _hear(witness, request) for witness in witnesses if witness.name != extractor.name]
+            # An e-invoice is one whatever its page looks like: its page must then be read as an invoice.
+            alike = replace(request, schema=schemas.get(found.schema_name, request.schema))
+            heard = [await _hear(witness, alike) for witness in witnesses if witness.name != extractor.name]
             agreeing = tuple(one for one in heard if one is not None)
-            return await _complete(extractor, request, await _weigh(found, agreeing, request), agreeing, find_gaps)
+            first = await _weigh(found, agreeing, request)
+            if judge is None or not extractor.heeds_remarks:
+                return first
+            return await _ask_for_the_rest(extractor, request, first, judge)
     # Nothing found is a result too: the verdict sends it to a person.
     last = extractors[-1]
     return Extraction(schema_name=request.schema.name, fields={}, extractor=last.name, extractor_version=last.version)
@@ -47,22 +59,26 @@ async def _weigh(found: Extraction, witnesses: tuple[Witness, ...], request: Ext
     return await asyncio.to_thread(weigh)
 
 
-async def _complete(
-    extractor: Extractor,
-    request: ExtractionRequest,
-    first: Extraction,
-    witnesses: tuple[Witness, ...],
-    find_gaps: FindGaps,
+async def _ask_for_the_rest(
+    extractor: Extractor, request: ExtractionRequest, first: Extraction, judge: Judge
 ) -> Extraction:
-    """Ask once more for what is missing, where asking can help; both answers are paid for."""
-    gaps = find_gaps(first) if extractor.heeds_remarks else ()
-    if not gaps:
+    """Ask once more when something is missing; both answers are paid for."""
+    verdict = await asyncio.to_thread(judge, first)
+    remarks = needs_retry(verdict)
+    if not remarks:
         return first
-    found = await extractor.extract(replace(request, remarks=gaps))
+    try:
+        found = await extractor.extract(replace(request, remarks=remarks))
+    except (Parked, LeaseLost):
+        raise
+    except OrchaError as error:
+        # What was paid for is kept: the verdict sends it to a person.
+        _log.warning("The extractor %s could not be asked again: %s", extractor.name, error.code)
+        return first
     if found is None:
         return first
-    second = await _weigh(found, witnesses, request)
-    better = second if len(find_gaps(second)) < len(gaps) else first
+    second = await _weigh(found, first.witnesses, request)
+    better = second if _rank(await asyncio.to_thread(judge, second)) > _rank(verdict) else first
     return better.model_copy(
         update={
             "input_tokens": first.input_tokens + second.input_tokens,
@@ -71,6 +87,11 @@ async def _complete(
             "cost_usd": first.cost_usd + second.cost_usd,
         }
     )
+
+
+def _rank(verdict: Verdict) -> tuple[int, float]:
+    """Fewer reasons for a person to look; with as many, the surer one."""
+    return -sum(check.decides and not check.passed for check in verdict.checks), verdict.confidence
 
 
 async def _hear(witness: Extractor, request: ExtractionRequest) -> Witness | None:

@@ -114,13 +114,16 @@ NOT_TAX = compile_labels(
 NUMBER = compile_labels(
     rf"(?:tax )?(?:invoice|inv){_NO}|rechnungs?[ -]?(?:nr|nummer|no)\.?|rechnung\s*[:#]?\s*(?:nr|no|nummer)\.?|"
     rf"(?:numero|n°|no|num)\s*(?:de )?(?:la )?facture|facture\s*(?:n°|no|num|numero|n|#)[.:]?|belegnummer|beleg-?nr\.?|"
+    rf"credit (?:note|memo){_NO}|gutschrifts?[ -]?(?:nr|nummer|no)\.?|gutschrift\s*[:#]?\s*(?:nr|no|nummer)\.?|"
+    rf"stornorechnungs?[ -]?(?:nr|nummer|no)\.?|(?:numero|n°|no|num)\s*d.avoir|avoir\s*(?:n°|no|num|numero|#)[.:]?|"
     rf"invoice id|[a-z]*rechnung(?!.{{0,40}}(?:bestell|auftrag|liefer|kunden))[a-z0-9 ()]{{0,30}} nr\.?",
     rf"(?:receipt|rcpt|bill|bon|ticket|transaction|trans|trx|document|doc|slip|check|cash bill){_NO}|bon-?nr\.?|"
     r"quittungs?-?nr\.?|document(?:ennummer)?|dokument(?:ennummer|nr)\.?",
-    r"(?:invoice|facture|rechnung)",
+    r"(?:invoice|facture|rechnung|credit note|gutschrift|stornorechnung)",
 )
 ISSUE_DATE = compile_labels(
-    r"invoice date|date of (?:issue|invoice)|issue date|issued (?:at|on)|rechnungsdatum|date (?:de |d')?(?:la )?"
+    r"invoice date|credit note date|gutschriftsdatum|date (?:de l.|d.)avoir|date of (?:issue|invoice)|issue date|"
+    r"issued (?:at|on)|rechnungsdatum|date (?:de |d')?(?:la )?"
     r"(?:facture|facturation|emission)|date d.emission|belegdatum|ausstellungsdatum|bill date|receipt date|facture du|"
     r"document date|rechnung vom|nr\. .{1,25} vom",
     r"date|datum|dated?|le",
@@ -187,7 +190,11 @@ TITLES = compile_labels(
     r"fax|"
     r"date|datum|cashier|table|(?:co|company|biz)\.? reg[a-z]*",
 )
-INVOICE_WORDS = compile_labels(r"(?:tax )?invoice|[a-z]*rechnung[a-z]*|facture|facturation|inv")
+# A credit note is an invoice the other way round. "Avoir" is also French for to have: only as a title or with a number.
+INVOICE_WORDS = compile_labels(
+    r"(?:tax )?invoice|[a-z]*rechnung[a-z]*|facture|facturation|inv|credit ?(?:note|memo)|[a-z]*gutschrift[a-z]*|"
+    r"note de credit|(?m:^avoir(?=\s*$))|avoir (?:n°|no|num|numero)",
+)
 RECEIPT_WORDS = compile_labels(
     r"receipt|recu|quittung|kassenbon|kassenbeleg|ticket de caisse",
     r"cash|bar|especes|tender(?:ed)?|gegeben",

@@ -19,7 +19,7 @@ from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.schemas import DocumentSchema
 from orcha_dagster.interfaces.extractor import ExtractionRequest
 from orcha_dagster.samples.drawing import draw_einvoice
-from orcha_dagster.schemas import invoice
+from orcha_dagster.schemas import generic, invoice, receipt
 from tests.einvoices import CII, FIELDS, LINE_ITEMS, UBL
 from tests.fake_providers import InlineCpuPool, transcription_of
 
@@ -110,9 +110,11 @@ def test_a_damaged_pdf_has_no_invoice(content: bytes, tmp_path: Path) -> None:
     assert number_in(document) is None
 
 
-def extract(document: Path, media_type: str, schema: DocumentSchema = invoice.SCHEMA) -> Extraction | None:
+def extract(
+    document: Path, media_type: str, schema: DocumentSchema = invoice.SCHEMA, *, is_chosen: bool = False
+) -> Extraction | None:
     raw = RawDocument(document_id=UUID(int=1), file_path="a", media_type=media_type, byte_size=1, sha256="0" * 64)
-    request = ExtractionRequest(raw, document, transcription_of(), schema)
+    request = ExtractionRequest(raw, document, transcription_of(), schema, is_schema_chosen=is_chosen)
     return asyncio.run(EInvoiceExtractor(InlineCpuPool()).extract(request))
 
 
@@ -133,3 +135,14 @@ def test_a_picture_and_a_users_own_schema_are_not_its_business(tmp_path: Path) -
     own = DocumentSchema(name="order", title="Order", json_schema={}, critical_fields=())
     assert extract(document, "image/png") is None
     assert extract(document, "application/xml", own) is None
+
+
+@pytest.mark.parametrize("schema", [receipt.SCHEMA, generic.SCHEMA])
+def test_a_page_is_only_taken_for_something_else_until_somebody_chose(schema: DocumentSchema, tmp_path: Path) -> None:
+    document = tmp_path / "invoice.xml"
+    document.write_text(UBL, encoding="utf-8")
+    found = extract(document, "application/xml", schema)
+    assert found is not None
+    assert found.schema_name == "invoice"
+    assert extract(document, "application/xml", schema, is_chosen=True) is None
+    assert extract(document, "application/xml", is_chosen=True) is not None

@@ -15,12 +15,13 @@ from orcha_dagster.evaluation.dataset import load_dataset
 from orcha_dagster.evaluation.evaluating_extraction import ExtractionPlan, ExtractionReport, evaluate_extraction
 from orcha_dagster.evaluation.extraction_scores import End
 from orcha_dagster.evaluation.field_matching import Match
-from orcha_dagster.evaluation.html.elements import element
 from orcha_dagster.evaluation.html.page import write_html
-from orcha_dagster.evaluation.html.plots import plot_coverage, plot_histogram, round_step
+from orcha_dagster.evaluation.html.plots import plot_coverage, plot_histogram
 from orcha_dagster.evaluation.page_views import pages_to_view, view_worst_cases
 from orcha_dagster.evaluation.ranking import coverage_curve, reliability
 from orcha_dagster.evaluation.reading_cache import ReadingCache
+from orcha_dagster.html.drawing import round_step
+from orcha_dagster.html.elements import element
 from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 from orcha_dagster.pipeline.ingesting import Tools
 from orcha_dagster.schemas.loading import BUILT_IN

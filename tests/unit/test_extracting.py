@@ -9,13 +9,16 @@ from uuid import UUID
 import pytest
 
 from orcha_dagster.domain.documents import RawDocument
-from orcha_dagster.domain.errors import ConfigurationError, Parked, ProviderUnavailable
+from orcha_dagster.domain.errors import ConfigurationError, LeaseLost, Parked, ProviderUnavailable
 from orcha_dagster.domain.extractions import Extraction
+from orcha_dagster.domain.schemas import DocumentSchema
 from orcha_dagster.domain.tickets import Ticket
+from orcha_dagster.domain.verdicts import Check, Outcome, Verdict
 from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
-from orcha_dagster.pipeline.extracting import FindGaps, extract_fields
+from orcha_dagster.pipeline.extracting import Judge, extract_fields
 from orcha_dagster.pipeline.tickets import StoredTickets
-from orcha_dagster.schemas import invoice
+from orcha_dagster.rules.rules_extractor import RulesExtractor
+from orcha_dagster.schemas import generic, invoice
 from tests.fake_providers import FakeExtractor, transcription_of
 from tests.fake_storage import FakeObjectStore
 
@@ -29,14 +32,17 @@ class Listener(FakeExtractor):
     name = "listener"
     heeds_remarks = True
 
-    def __init__(self, *answers: dict[str, str]) -> None:
+    def __init__(self, *answers: dict[str, str] | Exception) -> None:
         super().__init__()
         self.remarks: list[tuple[str, ...]] = []
         self._answers = list(answers)
 
     async def extract(self, request: ExtractionRequest) -> Extraction | None:
         self.remarks.append(request.remarks)
-        self._fields = self._answers.pop(0)
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        self._fields = answer
         found = await super().extract(request)
         assert found is not None
         return found.model_copy(update={"input_tokens": 100, "output_tokens": 10, "cost_usd": Decimal("0.01")})
@@ -53,14 +59,26 @@ def extract(
     document: Path,
     *extractors: Extractor,
     witnesses: Sequence[Extractor] = (),
-    find_gaps: FindGaps = lambda _: (),
+    judge: Judge | None = None,
+    schema: DocumentSchema = invoice.SCHEMA,
 ) -> Extraction:
-    request = ExtractionRequest(RAW, document, TEXT, invoice.SCHEMA)
-    return asyncio.run(extract_fields(request, extractors=extractors, witnesses=witnesses, find_gaps=find_gaps))
+    request = ExtractionRequest(RAW, document, TEXT, schema)
+    return asyncio.run(extract_fields(request, extractors=extractors, witnesses=witnesses, judge=judge))
 
 
-def gross_is_missing(extraction: Extraction) -> tuple[str, ...]:
-    return () if extraction.find_value("gross") else ("gross is missing",)
+def wants_gross(extraction: Extraction, *, decides: bool = True) -> Verdict:
+    """A verdict that asks for the total, and is surer the more fields there are."""
+    has_gross = extraction.find_value("gross") is not None
+    check = Check(name="critical_fields_present", passed=has_gross, reason="gross", decides=decides)
+    outcome = Outcome.ACCEPTED if has_gross else Outcome.NEEDS_REVIEW
+    return Verdict(outcome=outcome, checks=(check,), confidence=len(extraction.fields) / 10)
+
+
+def forgives_gross(extraction: Extraction) -> Verdict:
+    return wants_gross(extraction, decides=False)
+
+
+REMARKS = ("critical_fields_present: gross",)
 
 
 def test_the_first_with_something_to_say_is_taken(document: Path) -> None:
@@ -94,22 +112,52 @@ def test_nobody_is_a_witness_of_itself(document: Path) -> None:
 
 def test_who_can_be_told_is_asked_once_more_for_what_is_missing_and_both_answers_are_paid(document: Path) -> None:
     listener = Listener({"number": "R-7"}, {"number": "R-7", "gross": "11.90"})
-    found = extract(document, listener, find_gaps=gross_is_missing)
-    assert listener.remarks == [(), ("gross is missing",)]
+    found = extract(document, listener, judge=wants_gross)
+    assert listener.remarks == [(), REMARKS]
     assert found.find_value("gross") == "11.90"
     assert (found.input_tokens, found.output_tokens, found.cost_usd) == (200, 20, Decimal("0.02"))
 
 
-def test_a_second_answer_that_is_no_fuller_is_not_taken(document: Path) -> None:
+def test_a_second_answer_that_is_no_better_is_not_taken_but_paid(document: Path) -> None:
     listener = Listener({"number": "R-7"}, {"number": "R-8"})
-    found = extract(document, listener, find_gaps=gross_is_missing)
-    assert found.find_value("number") == "R-7"
+    found = extract(document, listener, judge=wants_gross)
+    assert (found.find_value("number"), found.cost_usd) == ("R-7", Decimal("0.02"))
     assert len(listener.remarks) == 2
+
+
+def test_of_two_answers_with_as_many_gaps_the_surer_one_is_taken(document: Path) -> None:
+    listener = Listener({"number": "R-7"}, {"number": "R-8", "seller": "Acme"})
+    assert extract(document, listener, judge=wants_gross).find_value("number") == "R-8"
+
+
+def test_a_first_answer_that_was_paid_for_survives_an_error_of_the_second_call(document: Path) -> None:
+    listener = Listener({"number": "R-7"}, ProviderUnavailable("away"))
+    found = extract(document, listener, judge=wants_gross)
+    assert (found.find_value("number"), found.cost_usd) == ("R-7", Decimal("0.01"))
+
+
+@pytest.mark.parametrize("error", [Parked("later"), LeaseLost("gone"), RuntimeError("a defect")])
+def test_what_is_no_error_of_the_provider_is_not_hidden(document: Path, error: Exception) -> None:
+    with pytest.raises(type(error)):
+        extract(document, Listener({"number": "R-7"}, error), judge=wants_gross)
+
+
+def test_what_would_not_send_the_document_to_a_person_is_not_worth_a_second_price(document: Path) -> None:
+    listener = Listener({"number": "R-7"})
+    extract(document, listener, judge=forgives_gross)
+    assert len(listener.remarks) == 1
+
+
+def test_witnesses_are_heard_about_the_kind_of_document_that_was_found(document: Path) -> None:
+    """An e-invoice whose page does not look like one: its number must still be compared with the page."""
+    found = extract(document, FakeExtractor({"number": "R-8"}), witnesses=[RulesExtractor()], schema=generic.SCHEMA)
+    (witness,) = found.witnesses
+    assert witness.values["number"] == "R-7"
 
 
 def test_who_always_says_the_same_is_not_asked_twice(document: Path) -> None:
     rules = FakeExtractor({"number": "R-7"})
-    extract(document, rules, find_gaps=gross_is_missing)
+    extract(document, rules, judge=wants_gross)
     assert len(rules.calls) == 1
 
 

@@ -387,3 +387,13 @@ def test_a_dense_page_takes_a_few_milliseconds() -> None:
         times.append(time.perf_counter() - began)
     # 8 ms where it was written; the bound leaves room for a slower and busier machine.
     assert min(times) < 0.06
+
+
+@pytest.mark.parametrize(
+    ("label", "number"),
+    [("Gutschriftsnummer", "GS-17"), ("Gutschrift Nr.", "GS-17"), ("Credit note no.", "CN-17"), ("Avoir n°", "AV-17"),
+     ("Stornorechnungsnummer", "ST-17")],
+)  # fmt: skip
+def test_the_number_of_a_credit_note_is_found(label: str, number: str) -> None:
+    fields, _ = find_values(transcription_of("Acme GmbH", f"{label} | {number}", "Total | 11.90 EUR"), invoice.SCHEMA)
+    assert fields["number"].value == number

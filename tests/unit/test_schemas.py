@@ -124,6 +124,12 @@ def test_a_chosen_schema_that_is_gone_is_for_a_person() -> None:
         (["Rechnung Nr. 7"], "invoice", "rechnung"),
         (["Receipt", "Cash 10.00", "Change 2.00"], "receipt", "cash"),
         (["Dear Sir or Madam"], "generic", "nothing in the text"),
+        (["Gutschrift Nr. 7"], "invoice", "gutschrift"),
+        (["Stornorechnung 7"], "invoice", "stornorechnung"),
+        (["Credit note CN-7"], "invoice", "credit note"),
+        (["Acme SARL", "AVOIR", "du 3 mars"], "invoice", "avoir"),
+        (["Avoir n° 7"], "invoice", "avoir n°"),
+        (["Nous espérons avoir de vos nouvelles"], "generic", "nothing in the text"),
     ],
 )
 def test_otherwise_the_words_of_the_text_decide_and_are_named(rows: list[str], kind: str, word: str) -> None:

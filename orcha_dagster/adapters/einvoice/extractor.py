@@ -7,8 +7,8 @@ from orcha_dagster.interfaces.cpu_pool import CpuPool
 from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 
 SCHEMA_NAME = "invoice"
-# Schemas of users have fields of their own, which no e-invoice fills.
-_ANSWERED_SCHEMAS = frozenset({SCHEMA_NAME, "receipt", "generic"})
+# Pages are taken for these by their words, and the data inside knows better. Schemas of users have fields of their own.
+_MISTAKEN_FOR = frozenset({"receipt", "generic"})
 
 
 class EInvoiceExtractor(Extractor):
@@ -19,7 +19,7 @@ class EInvoiceExtractor(Extractor):
         self._pool = pool
 
     async def extract(self, request: ExtractionRequest) -> Extraction | None:
-        data = await self._read(request) if request.schema.name in _ANSWERED_SCHEMAS else None
+        data = await self._read(request) if _may_answer(request) else None
         if data is None:
             return None
         return Extraction(
@@ -41,6 +41,11 @@ class EInvoiceExtractor(Extractor):
         if request.raw.media_type == "application/xml":
             return await self._pool.run(read_invoice_file, request.document)
         return None
+
+
+def _may_answer(request: ExtractionRequest) -> bool:
+    is_mistaken = request.schema.name in _MISTAKEN_FOR and not request.is_schema_chosen
+    return request.schema.name == SCHEMA_NAME or is_mistaken
 
 
 def _to_row(values: Values) -> Row:

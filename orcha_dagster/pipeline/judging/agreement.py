@@ -6,6 +6,8 @@ from orcha_dagster.pipeline.confidence import is_exact_source
 from orcha_dagster.pipeline.evidence.agreement import same_value
 from orcha_dagster.pipeline.judging.case import Case, Finding
 
+# Who is paid how much. Whoever reads what a page says to readers, and not what it says, errs here first.
+MONEY = ("net", "tax", "gross", "amount_due", "iban")
 # What the printed page of an e-invoice must not say otherwise than its data.
 COMPARED_OF_AN_EINVOICE = ("number", "issue_date", "net", "tax", "gross", "amount_due")
 # Names are written in many ways and found by weaker rules: a difference lowers their confidence, but decides nothing.
@@ -14,7 +16,8 @@ _NAMES = frozenset({"seller", "buyer"})
 
 def check_agreement(case: Case) -> Iterator[Finding]:
     name, extraction = "extractor_agreement", case.extraction
-    wanted = COMPARED_OF_AN_EINVOICE if is_exact_source(extraction) else case.schema.critical_fields
+    read = tuple(dict.fromkeys((*case.schema.critical_fields, *MONEY)))
+    wanted = COMPARED_OF_AN_EINVOICE if is_exact_source(extraction) else read
     compared, different = 0, {}
     for witness in extraction.witnesses:
         for each in wanted:

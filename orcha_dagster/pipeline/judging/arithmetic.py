@@ -12,7 +12,7 @@ from orcha_dagster.pipeline.judging.case import Case, Finding
 
 _ADJUSTMENT = re.compile(
     r"discount|rabatt|nachlass|abschlag|abschlage|zuschlag|zuschlage|remise|reduction|allowance|surcharge|charge|"
-    r"shipping|freight|postage|porto|versand|fracht|frais|livraison|rounding|rundung|arrondi|service"
+    r"shipping|freight|postage|porto|versand|fracht|frais|livraison|rounding|rundung|arrondi"
 )
 _TOTALS = ("net", "tax", "gross")
 

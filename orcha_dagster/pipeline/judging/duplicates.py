@@ -2,22 +2,37 @@
 
 from collections.abc import Iterator
 
+from orcha_dagster.domain.earlier_documents import DocumentIdentity
+from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.pipeline.evidence.agreement import same_value
+from orcha_dagster.pipeline.evidence.amounts import to_decimal
 from orcha_dagster.pipeline.judging.case import Case, Finding
+from orcha_dagster.pipeline.matching.folding import compact
 
 _SAME = ("number", "gross", "seller")
+_MOST_DIGITS = 15  # of a total; beyond this no amount is meant
+
+
+def identify(extraction: Extraction) -> DocumentIdentity | None:
+    """What the document can be recognised by; None when not enough of it was found."""
+    seller, number = ((extraction.find_value(name) or "").strip() for name in ("seller", "number"))
+    gross = to_decimal(extraction.find_value("gross"))
+    key = compact(number)
+    if not seller or not key or gross is None or abs(gross.adjusted()) > _MOST_DIGITS:
+        return None
+    return DocumentIdentity(seller=seller, number=number, number_key=key, gross=gross)
 
 
 def check_duplicates(case: Case) -> Iterator[Finding]:
     name = "duplicate_of_earlier"
-    values = {each: case.extraction.find_value(each) for each in _SAME}
-    if not all(values.values()):
+    mine = identify(case.extraction)
+    if mine is None:
         yield Finding(name, True, "not enough known to recognise an earlier document")
         return
     for earlier in case.earlier:
-        theirs = {"number": earlier.number, "gross": earlier.gross, "seller": earlier.seller}
-        if all(same_value(each, values[each] or "", theirs[each]) for each in _SAME):
-            yield Finding(name, False, f"same seller, number and total as ingestion {earlier.ingestion_id}",
-                          fields=_SAME)  # fmt: skip
+        is_same = earlier.gross == mine.gross and same_value("number", mine.number, earlier.number)
+        if is_same and same_value("seller", mine.seller, earlier.seller):
+            reason = f"same seller, number and total as ingestion {earlier.ingestion_id}"
+            yield Finding(name, False, reason, fields=_SAME)
             return
-    yield Finding(name, True, f"unlike {len(case.earlier)} earlier documents")
+    yield Finding(name, True, f"unlike {len(case.earlier)} earlier documents with this number and total")

@@ -8,7 +8,7 @@ from orcha_dagster.pipeline.judging.json_schema import find_violations
 
 GROUNDED = 0.8  # a match that is less says the value only partly
 # What the page of an e-invoice must show as well; names and currencies are often part of a picture.
-PRINTED_OF_AN_EINVOICE = ("gross",)
+PRINTED_OF_AN_EINVOICE = ("number", "issue_date", "gross")
 
 
 def check_presence(case: Case) -> Iterator[Finding]:
@@ -54,7 +54,9 @@ def _check_grounded(case: Case) -> Finding:
     if not matches:
         return Finding(name, True, "no critical field to look for")
     weak = tuple(each for each, match in matches.items() if match < threshold)
-    reason = f"not found on the page: {', '.join(weak)}" if weak else f"{', '.join(matches)} stand on the page"
+    # What a model is told must not be words of the document; data that was parsed is told to people only.
+    named = [f"{each} {case.extraction.find_value(each)}" if is_exact else each for each in weak]
+    reason = f"not found on the page: {', '.join(named)}" if weak else f"{', '.join(matches)} stand on the page"
     return Finding(name, not weak, reason, min(matches.values()), weak)
 
 

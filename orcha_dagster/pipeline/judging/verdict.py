@@ -54,9 +54,9 @@ def judge(
 
 
 def needs_retry(verdict: Verdict) -> tuple[str, ...]:
-    """What to tell a model that left something out; nothing when nothing is missing."""
+    """What to tell a model that left something out; nothing when nothing is missing that a person would have to add."""
     failed = [check for check in verdict.checks if not check.passed]
-    if not any(check.name in _INCOMPLETE for check in failed):
+    if not any(check.name in _INCOMPLETE and check.decides for check in failed):
         return ()
     return tuple(f"{check.name}: {check.reason}" for check in failed if check.name in _TOLD)
 

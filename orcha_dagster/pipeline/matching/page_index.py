@@ -84,11 +84,13 @@ class PageIndex:
 
     @cached_property
     def money_by_row(self) -> dict[int, list[Decimal]]:
-        """The amounts printed with cents in each visual row, from the left."""
+        """The amounts printed with cents in each visual row, from the left. In "03.11.26" there is none."""
         found: dict[int, list[tuple[float, int, Decimal]]] = defaultdict(list)
+        days = {(day.line, day.start, day.end) for each in self.days.values() for day in each}
         for value, places in self.numbers.items():
             for place in places:
-                if place.has_cents and place.score >= MISREAD_MARK and not place.is_percentage:
+                is_day = (place.line, place.start, place.end) in days
+                if place.has_cents and place.score >= MISREAD_MARK and not place.is_percentage and not is_day:
                     left = self.lines[place.line].box.left
                     signed = -value if place.is_negative else value
                     found[self.row_of[place.line]].append((left, place.start, signed))
