@@ -77,6 +77,9 @@ class Settings(BaseSettings):
     stage_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
         900, description="An ingestion is given up for this attempt when nothing has moved in its stage for so long."
     )
+    partition_days: Annotated[float, Field(ge=0.01, le=3650)] = Field(
+        30, description="An ingestion that ended longer ago leaves the Dagster UI; its history stays."
+    )
     stop_grace_seconds: Annotated[float, Field(ge=0, le=600)] = Field(
         10, description="How long a run that is stopped may go on with what it has begun."
     )
@@ -107,6 +110,9 @@ class Settings(BaseSettings):
     max_page_pixels: Annotated[int, Field(ge=10_000, le=1_000_000_000)] = Field(
         100_000_000, description="Larger page pictures are refused."
     )
+    document_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
+        3600, description="Longest time that CPU processes may work on one document, all its pages together."
+    )
     quality_threshold: Annotated[float, Field(ge=0, le=1)] = Field(
         0.7, description="Below this reading quality a person must look."
     )
@@ -130,11 +136,35 @@ class Settings(BaseSettings):
     document_ai_insecure: bool = Field(
         False, description="Without encryption and credentials; allowed for an endpoint on this machine only."
     )
+    document_ai_usd_per_page: Annotated[float, Field(ge=0, le=100)] = Field(
+        0.0015, description="What Document AI bills for a page, for the cost in the status log; Enterprise OCR's price."
+    )
     provider_call_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
         120, description="Longest time one call to a provider in the network may take."
     )
     recordings_folder: Path | None = Field(
         None, description="Answers of a transcriber that were recorded earlier; needed by the transcriber `recorded`."
+    )
+    status_log_flush_bytes: Annotated[int, Field(ge=1, le=10_000_000_000)] = Field(
+        64_000_000, description="Events that are not in the status log are flushed when they come to so many bytes."
+    )
+    status_log_flush_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
+        60, description="They are flushed, however few, when the oldest of them is so old."
+    )
+    status_log_file_bytes: Annotated[int, Field(ge=1_000_000, le=10_000_000_000)] = Field(
+        128_000_000, description="Compaction makes files of about this size out of small ones."
+    )
+    status_log_compaction_cron: str = Field(
+        "17 * * * *", description="When small files of the status log are compacted, as cron says it, in UTC."
+    )
+    status_log_freshness_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
+        300, description="The check `freshness` fails when an event waits longer than this for the status log."
+    )
+    status_log_error_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.05, description="The check `failed_conversions` fails above this share of events."
+    )
+    status_log_busy_share: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.9, description="The check `throughput` fails when flushing takes more than this share of the time."
     )
     schemas_folder: Path | None = Field(
         None, description="Folder with schemas of your own, as JSON Schema or Python; docs/schemas.md. Empty: none."
@@ -153,6 +183,28 @@ class Settings(BaseSettings):
     )
     claude_output_tokens: Annotated[int, Field(ge=500, le=200_000)] = Field(
         16_000, description="Longest answer of a model; one that is cut is asked for again in halves."
+    )
+    events_sns_topic: str | None = Field(
+        None, description="ARN of an SNS topic that gets every status event; docs/event-sinks.md. Empty: none."
+    )
+    events_firehose_stream: str | None = Field(
+        None, description="Firehose stream that gets every status event, by name or ARN. Empty: none."
+    )
+    events_webhook_url: str | None = Field(
+        None, description="Address that gets every status event, in signed requests. Empty: none."
+    )
+    events_webhook_secret: str | None = Field(
+        None, min_length=16, description="What these requests are signed with; the receiver has the same."
+    )
+    athena_database: str = Field(
+        "orcha", pattern=r"^[a-z0-9_]+$", description="Database of Athena that has the status log's tables."
+    )
+    athena_workgroup: str = Field("primary", description="Workgroup of Athena that questions are asked in.")
+    athena_output: str | None = Field(
+        None, pattern=r"^s3://", description="Where Athena puts its answers: s3://…. Empty: where the workgroup says."
+    )
+    athena_seconds: Annotated[float, Field(ge=1, le=7200)] = Field(
+        600, description="A question to Athena that takes longer is stopped."
     )
 
     @classmethod
@@ -176,6 +228,15 @@ class Settings(BaseSettings):
     def home_folder(self) -> Path:
         """Absolute; a relative home lies in the checkout, wherever the command was typed."""
         return _below_project(self.home)
+
+    @property
+    def has_event_sinks(self) -> bool:
+        return bool(self.events_sns_topic or self.events_firehose_stream or self.events_webhook_url)
+
+    @property
+    def log_cache_folder(self) -> Path:
+        """Copies of the status log's files, when the object store is not a folder of this machine."""
+        return self.home_folder / "status-log"
 
     @property
     def object_store_url(self) -> str:

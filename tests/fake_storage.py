@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID, uuid4
 
 from orcha_dagster.domain.documents import Document
-from orcha_dagster.domain.earlier_documents import EarlierDocument
+from orcha_dagster.domain.earlier_documents import DocumentIdentity, EarlierDocument
 from orcha_dagster.domain.errors import AttemptsExhausted, LeaseLost, StorageUnavailable
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import (
@@ -21,6 +21,7 @@ from orcha_dagster.domain.ingestions import (
     IngestionView,
     Lease,
     NotClaimable,
+    Standing,
 )
 from orcha_dagster.domain.messages import Message, ReceivedMessage
 from orcha_dagster.domain.stages import Stage
@@ -28,7 +29,7 @@ from orcha_dagster.domain.status_events import EventType, StatusEvent
 from orcha_dagster.domain.verdicts import Verdict
 from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.message_queue import MessageQueue
-from orcha_dagster.interfaces.object_store import ObjectStore
+from orcha_dagster.interfaces.object_store import ObjectStore, StoredObject
 
 Failures = Mapping[str, Sequence[Exception]]
 
@@ -95,15 +96,19 @@ class Row:
     error_stage: Stage | None = None
     needs_human_review: bool = False
 
-    def to_lease(self, status_before: IngestionStatus = IngestionStatus.IN_PROGRESS) -> Lease:
+    def to_lease(self, before: Standing | None = None) -> Lease:
         return Lease(
             ingestion_id=self.id,
             epoch=self.lease_epoch,
             attempt=self.attempt_count,
             document=self.document,
             receipt_handle=self.receipt_handle,
-            status_before=status_before,
+            before=before,
+            earlier_error_code=self.error_code,
         )
+
+    def to_standing(self) -> Standing:
+        return Standing(**{name: getattr(self, name) for name in Standing.model_fields})
 
     def to_view(self) -> IngestionView:
         return IngestionView(**{name: getattr(self, name) for name in IngestionView.model_fields})
@@ -118,6 +123,7 @@ class FakeLedger(IngestionLedger):
         self.rejected: list[tuple[str, str]] = []
         self._recorder = Recorder(failures)
         self._rows: dict[UUID, Row] = {}
+        self._remembered: dict[UUID, DocumentIdentity] = {}  # in their turn
         self._events: list[StatusEvent] = []
 
     @property
@@ -142,7 +148,8 @@ class FakeLedger(IngestionLedger):
             silent = [
                 row
                 for row in self._rows.values()
-                if not (row.status.is_finished or self._is_held(row) or self._is_waiting(row)) and row.rung_at < before
+                if not (row.status.is_finished or self._is_held(row) or self._is_waiting(row))
+                and (row.rung_at < before or (row.message_id is None and row.retry_at and row.rung_at < row.retry_at))
             ]
             return [row.id for row in sorted(silent, key=lambda row: row.created_at)[:limit]]
 
@@ -162,15 +169,17 @@ class FakeLedger(IngestionLedger):
         if row.status.is_finished:
             return Claim(row.id, NotClaimable.FINISHED)
         if self._is_held(row):
-            same = row.message_id == message.message_id
+            same = row.message_id in {None, message.message_id}
             if same:
-                row.receipt_handle = message.receipt_handle
+                row.message_id, row.receipt_handle = message.message_id, message.receipt_handle
             return Claim(row.id, NotClaimable.HELD, held_by_same_message=same)
         if row.attempt_count >= max_attempts:
             self._exhaust(row, max_attempts)
             return Claim(row.id, NotClaimable.FINISHED)
         if self._is_waiting(row):
-            return Claim(row.id, NotClaimable.WAITING)
+            assert row.retry_at is not None
+            wait_seconds = (row.retry_at - self.clock.now).total_seconds()
+            return Claim(row.id, NotClaimable.WAITING, wait_seconds=wait_seconds)
         self._tell_if_lost(row)
         row.attempt_count += 1
         row.started_at = row.started_at or self.clock.now
@@ -181,29 +190,33 @@ class FakeLedger(IngestionLedger):
 
     def claim_by_hand(self, ingestion_ids: Sequence[UUID], *, owner: str, lease_seconds: float) -> list[Claim]:
         with self._recorder.call("claim_by_hand"):
-            return [self._claim_one_by_hand(ingestion_id, owner, lease_seconds) for ingestion_id in ingestion_ids]
+            found = {one: self._rows.get(one) for one in ingestion_ids}
+            if all(row is not None and not self._is_held(row) for row in found.values()):
+                rows = [row for row in found.values() if row is not None]
+                return [Claim(row.id, Claimed(self._start_by_hand(row, owner, lease_seconds))) for row in rows]
+            return [Claim(one, self._why_not_by_hand(row)) for one, row in found.items()]
 
-    def _claim_one_by_hand(self, ingestion_id: UUID, owner: str, lease_seconds: float) -> Claim:
-        row = self._rows.get(ingestion_id)
+    def _why_not_by_hand(self, row: Row | None) -> NotClaimable:
         if row is None:
-            return Claim(ingestion_id, NotClaimable.UNKNOWN)
-        if self._is_held(row):
-            return Claim(ingestion_id, NotClaimable.HELD)
+            return NotClaimable.UNKNOWN
+        return NotClaimable.HELD if self._is_held(row) else NotClaimable.SPARED
+
+    def _start_by_hand(self, row: Row, owner: str, lease_seconds: float) -> Lease:
         self._tell_if_lost(row)
-        before, row.status = row.status, IngestionStatus.IN_PROGRESS
+        before, row.status = row.to_standing(), IngestionStatus.IN_PROGRESS
         row.attempt_count, row.started_at, row.completed_at = 1, self.clock.now, None
         row.message_id = row.receipt_handle = None
         self._lease(row, owner, lease_seconds)
         self._tell(EventType.INGESTION_STARTED, row, by_hand=True)
-        return Claim(ingestion_id, Claimed(row.to_lease(before)))
+        return row.to_lease(before)
 
     def take_over(
-        self, ingestion_ids: Sequence[UUID], *, claim_owner: str, owner: str, lease_seconds: float
+        self, ingestion_ids: Sequence[UUID] | None, *, claim_owner: str, owner: str, lease_seconds: float
     ) -> list[Lease]:
         with self._recorder.call("take_over"):
             taken = [
                 row
-                for row in self._known(ingestion_ids)
+                for row in (self._rows.values() if ingestion_ids is None else self._known(ingestion_ids))
                 if row.lease_owner == claim_owner and row.status is IngestionStatus.IN_PROGRESS
             ]
             for row in taken:
@@ -227,6 +240,11 @@ class FakeLedger(IngestionLedger):
                     renewed.append(lease.model_copy(update={"receipt_handle": row.receipt_handle}))
             return renewed
 
+    def holds(self, lease: Lease) -> bool:
+        with self._recorder.call("holds"):
+            row = self._rows[lease.ingestion_id]
+            return row.lease_epoch == lease.epoch and self._is_held(row)
+
     def finish_stage(
         self,
         lease: Lease,
@@ -236,15 +254,17 @@ class FakeLedger(IngestionLedger):
         preprocessed_file_path: str | None = None,
         transcription_file_path: str | None = None,
         transcription_quality_score: float | None = None,
+        facts: Mapping[str, object] | None = None,
     ) -> None:
         with self._recorder.call("finish_stage"):
             row = self._get_held(lease)
             row.stage = stage
-            row.preprocessed_file_path = preprocessed_file_path or row.preprocessed_file_path
+            if stage is Stage.PREPROCESSED_IMAGE:
+                row.preprocessed_file_path = preprocessed_file_path
             row.transcription_file_path = transcription_file_path or row.transcription_file_path
             if transcription_quality_score is not None:
                 row.transcription_quality_score = transcription_quality_score
-            self._tell(EventType.STAGE_FINISHED, row, stage=stage, seconds=seconds)
+            self._tell(EventType.STAGE_FINISHED, row, **(facts or {}), stage=stage, seconds=round(seconds, 3))
 
     def complete(self, lease: Lease, extraction: Extraction, verdict: Verdict) -> None:
         with self._recorder.call("complete"):
@@ -280,16 +300,22 @@ class FakeLedger(IngestionLedger):
         with self._recorder.call("park"):
             row = self._get_held(lease)
             row.retry_at = self.clock.in_seconds(after_seconds)
+            row.message_id = row.receipt_handle = None
+            detail = {"reason": reason, "counts": False, "after_seconds": after_seconds}
+            self._tell(EventType.NOTIFICATION, row, what="parked", **detail)
             row.attempt_count = max(row.attempt_count - 1, 0)
             row.give_back_lease()
-            self._tell(EventType.NOTIFICATION, row, what="parked", reason=reason, after_seconds=after_seconds)
 
     def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
         with self._recorder.call("release"):
-            row = self._get_held(lease)
-            row.status = lease.status_before
-            row.completed_at = self.clock.now if row.status.is_finished else None
-            if not (row.status.is_finished or attempt_counts):
+            row, before = self._get_held(lease), lease.returns_to
+            status = IngestionStatus.IN_PROGRESS if before is None else before.status
+            counts = before is None and attempt_counts
+            self._tell(EventType.NOTIFICATION, row, what="released", status=status, counts=counts)
+            if before is not None:
+                row.status, row.attempt_count = before.status, before.attempt_count
+                row.started_at, row.completed_at = before.started_at, before.completed_at
+            elif not attempt_counts:
                 row.attempt_count = max(row.attempt_count - 1, 0)
             row.give_back_lease()
 
@@ -297,12 +323,21 @@ class FakeLedger(IngestionLedger):
         with self._recorder.call("abandon"):
             left = [row for row in self._rows.values() if row.lease_owner in owners]
             for row in left:
-                self._tell_if_lost(row)
+                self._tell_if_lost(row, counts=attempt_counts)
                 row.attempt_count -= 0 if attempt_counts else min(row.attempt_count, 1)
                 row.retry_at = self.clock.in_seconds(wait_seconds)
                 row.lease_epoch += 1
                 row.give_back_lease()
             return [Abandoned(row.id, row.receipt_handle) for row in left]
+
+    def list_quiet_owners(self, *, lease_seconds: float, quiet_seconds: float) -> list[str]:
+        with self._recorder.call("list_quiet_owners"):
+            ends: dict[str, datetime] = {}
+            for row in self._rows.values():
+                if row.lease_owner is not None and row.lease_expires_at is not None:
+                    ends[row.lease_owner] = max(row.lease_expires_at, ends.get(row.lease_owner, row.lease_expires_at))
+            before = self.clock.in_seconds(lease_seconds - quiet_seconds)
+            return sorted(owner for owner, end in ends.items() if end < before)
 
     def reopen(
         self, ingestion_ids: Sequence[UUID] | None, *, source: str, code: str | None = None, limit: int = 1000
@@ -315,6 +350,7 @@ class FakeLedger(IngestionLedger):
                 self._tell_if_lost(row)
                 row.status, row.started_at, row.completed_at = IngestionStatus.IN_PROGRESS, None, None
                 row.attempt_count, row.retry_at, row.rung_at = 0, None, self.clock.now
+                row.error_code = row.error_message = row.error_stage = None
                 row.message_id = row.receipt_handle = None
                 row.lease_epoch += 1
                 row.give_back_lease()
@@ -332,22 +368,25 @@ class FakeLedger(IngestionLedger):
                 self._tell(EventType.INGESTION_CANCELLED, row)
             return [row.id for row in unfinished]
 
-    def reject_message(self, body: str, reason: str) -> None:
-        with self._recorder.call("reject_message"):
-            self.rejected.append((body, reason))
+    def reject_messages(self, bodies: Sequence[str], reason: str) -> None:
+        with self._recorder.call("reject_messages"):
+            self.rejected += [(body, reason) for body in bodies]
 
-    def list_earlier(self, document_id: UUID, *, gross: str) -> list[EarlierDocument]:
-        with self._recorder.call("list_earlier"):
-            order = list(self._rows.values())
-            place, this = next((n, row.document) for n, row in enumerate(order) if row.document.id == document_id)
-            before = [row for row in order[:place] if row.document.case_id == this.case_id]
-            found = [(row.id, row.structured_data or {}) for row in before if row.status is IngestionStatus.COMPLETED]
+    def remember_document(self, lease: Lease, identity: DocumentIdentity) -> list[EarlierDocument]:
+        with self._recorder.call("remember_document"):
+            row = self._get_held(lease)
+            known = self._remembered.get(row.id)
+            if known is None or (known.number_key, known.gross, known.seller) != (
+                identity.number_key, identity.gross, identity.seller,
+            ):  # fmt: skip
+                self._remembered.pop(row.id, None)  # its turn is the place in the dictionary
+                self._remembered[row.id] = identity
+            before = list(self._remembered.items())[: list(self._remembered).index(row.id)]
             return [
-                EarlierDocument(
-                    ingestion_id=i, seller=str(data["seller"]), number=str(data["number"]), gross=str(data["gross"])
-                )
-                for i, data in found
-                if data.get("gross") == gross and data.get("seller") and data.get("number")
+                EarlierDocument(ingestion_id=i, seller=other.seller, number=other.number, gross=other.gross)
+                for i, other in before
+                if self._rows[i].document.case_id == row.document.case_id
+                and (other.number_key, other.gross) == (identity.number_key, identity.gross)
             ]
 
     def find(self, ingestion_id: UUID) -> IngestionView | None:
@@ -363,6 +402,11 @@ class FakeLedger(IngestionLedger):
     def list_by_ids(self, ingestion_ids: Sequence[UUID]) -> list[IngestionView]:
         with self._recorder.call("list_by_ids"):
             return [row.to_view() for row in self._known(ingestion_ids)]
+
+    def list_finished(self, ingestion_ids: Sequence[UUID], *, for_seconds: float) -> list[UUID]:
+        with self._recorder.call("list_finished"):
+            before = self.clock.in_seconds(-for_seconds)
+            return [row.id for row in self._known(ingestion_ids) if row.completed_at and row.completed_at < before]
 
     def list_events(self, ingestion_id: UUID) -> list[StatusEvent]:
         with self._recorder.call("list_events"):
@@ -389,6 +433,7 @@ class FakeLedger(IngestionLedger):
         row.retry_at = None
 
     def _exhaust(self, row: Row, max_attempts: int) -> None:
+        self._tell_if_lost(row)
         row.lease_epoch += 1
         error = AttemptsExhausted(f"All {max_attempts} attempts ended without a result.")
         self._fail(row, error.code, str(error))
@@ -400,9 +445,9 @@ class FakeLedger(IngestionLedger):
         row.give_back_lease()
         self._tell(EventType.INGESTION_FAILED, row, code=code)
 
-    def _tell_if_lost(self, row: Row) -> None:
+    def _tell_if_lost(self, row: Row, *, counts: bool = True) -> None:
         if row.lease_owner is not None:
-            self._tell(EventType.LEASE_LOST, row)
+            self._tell(EventType.LEASE_LOST, row, counts=counts)
 
     def _tell(self, event_type: EventType, row: Row, **detail: object) -> None:
         event = StatusEvent(
@@ -499,6 +544,16 @@ class FakeObjectStore(ObjectStore):
         with self._recorder.call("put"):
             self._contents[_checked(path)] = content
 
+    def put_new(self, path: str, content: bytes) -> bool:
+        with self._recorder.call("put_new"):
+            is_new = _checked(path) not in self._contents
+            self._contents.setdefault(_checked(path), content)
+            return is_new
+
+    def put_file(self, path: str, file: Path) -> None:
+        with self._recorder.call("put_file"):
+            self._contents[_checked(path)] = file.read_bytes()
+
     def find(self, path: str) -> bytes | None:
         with self._recorder.call("find"):
             return self._contents.get(_checked(path))
@@ -516,8 +571,17 @@ class FakeObjectStore(ObjectStore):
 
     def list_paths(self, prefix: str) -> list[str]:
         with self._recorder.call("list_paths"):
-            folder = prefix.rstrip("/") + "/"
-            return sorted(path for path in self._contents if path.startswith(folder))
+            return [stored.path for stored in self._below(prefix)]
+
+    def list_objects(self, prefix: str) -> list[StoredObject]:
+        with self._recorder.call("list_objects"):
+            return self._below(prefix)
+
+    def _below(self, prefix: str) -> list[StoredObject]:
+        folder = prefix.rstrip("/") + "/"
+        return [
+            StoredObject(path, len(self._contents[path])) for path in sorted(self._contents) if path.startswith(folder)
+        ]
 
 
 def _checked(path: str) -> str:

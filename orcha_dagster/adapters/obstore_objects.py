@@ -8,14 +8,17 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import obstore
-from obstore.exceptions import BaseError, NotFoundError
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import LocalStore, from_url
 from obstore.store import ObjectStore as ObstoreStore
 
 from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
-from orcha_dagster.interfaces.object_store import ObjectStore
+from orcha_dagster.interfaces.object_store import ObjectStore, StoredObject
 
 _PIECE_BYTES = 1_000_000
+# S3 takes no smaller pieces than 5 MB and no more than 10,000 of them. Those under way are in memory.
+_UPLOAD_PIECE_BYTES = 16_000_000
+_UPLOADS_AT_ONCE = 4
 
 
 class ObstoreObjects(ObjectStore):
@@ -39,6 +42,20 @@ class ObstoreObjects(ObjectStore):
     def put(self, path: str, content: bytes) -> None:
         with _translated():
             obstore.put(self._store, path, content)
+
+    def put_new(self, path: str, content: bytes) -> bool:
+        with _translated():
+            store = self._store
+            try:
+                obstore.put(store, path, content, mode="create")
+            except (FileExistsError, AlreadyExistsError):
+                return False
+            return True
+
+    def put_file(self, path: str, file: Path) -> None:
+        with _translated():
+            store = self._store
+            obstore.put(store, path, file, chunk_size=_UPLOAD_PIECE_BYTES, max_concurrency=_UPLOADS_AT_ONCE)
 
     def find(self, path: str) -> bytes | None:
         with _translated():
@@ -67,8 +84,12 @@ class ObstoreObjects(ObjectStore):
                 obstore.delete(store, path)
 
     def list_paths(self, prefix: str) -> list[str]:
+        return [stored.path for stored in self.list_objects(prefix)]
+
+    def list_objects(self, prefix: str) -> list[StoredObject]:
         with _translated():
-            return sorted(meta["path"] for chunk in obstore.list(self._store, prefix) for meta in chunk)
+            metas = [meta for chunk in obstore.list(self._store, prefix) for meta in chunk]
+            return sorted((StoredObject(meta["path"], meta["size"]) for meta in metas), key=lambda one: one.path)
 
 
 @contextmanager

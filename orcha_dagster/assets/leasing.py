@@ -5,7 +5,7 @@ from uuid import UUID
 
 import dagster as dg
 
-from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, Lease
+from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, Lease, NotClaimable
 from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.run_tags import find_claim_owner, run_owner
 
@@ -15,20 +15,20 @@ _FAILED = {dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED}
 def take_leases(
     context: dg.AssetExecutionContext, ledger: IngestionLedger, *, besides: Collection[UUID], lease_seconds: float
 ) -> list[Lease]:
-    """The leases of this run's ingestions, `besides` those that need no work."""
-    ids = [UUID(key) for key in context.partition_keys if UUID(key) not in besides]
+    """The leases of this run's ingestions, `besides` those that need no work.
+
+    By hand all or none: a backfill that started half would leave its person to find out which half.
+    """
     owner, claim_owner = run_owner(context.run_id), find_claim_owner(context.run)
     if claim_owner is not None:
-        return ledger.take_over(ids, claim_owner=claim_owner, owner=owner, lease_seconds=lease_seconds)
+        # Of the whole claim: whatever became of the partitions meanwhile, nothing of it stays behind.
+        return ledger.take_over(None, claim_owner=claim_owner, owner=owner, lease_seconds=lease_seconds)
+    ids = [UUID(key) for key in context.partition_keys if UUID(key) not in besides]
     claims = ledger.claim_by_hand(ids, owner=owner, lease_seconds=lease_seconds)
-    leases = [claim.outcome.lease for claim in claims if isinstance(claim.outcome, Claimed)]
-    refused = [claim for claim in claims if not isinstance(claim.outcome, Claimed)]
+    refused = [claim for claim in claims if isinstance(claim.outcome, NotClaimable)]
     if refused:
-        # All or none: a backfill that started half would leave its person to find out which half.
-        for lease in leases:
-            ledger.release(lease)
-        raise _refusal(refused, of=len(claims))
-    return leases
+        raise _refusal([claim for claim in refused if claim.outcome is not NotClaimable.SPARED], of=len(claims))
+    return [claim.outcome.lease for claim in claims if isinstance(claim.outcome, Claimed)]
 
 
 def list_done_before(context: dg.AssetExecutionContext, ledger: IngestionLedger) -> list[UUID]:

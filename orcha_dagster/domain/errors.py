@@ -8,6 +8,7 @@ OrchaError
 │   ├── ExtractionIncomplete  fields or rows are missing that the extractor should have given
 │   ├── StageTimedOut         nothing has moved for too long
 │   ├── StorageUnavailable    object store, queue or database away
+│   ├── SinkUnavailable       who is told about events is away; they wait for it
 │   ├── WorkerDied            a CPU worker was killed or crashed
 │   └── WorkerTimedOut        a CPU worker was ended, its task took too long
 ├── PermanentError            a person must look at the document
@@ -16,7 +17,7 @@ OrchaError
 │   ├── DocumentDamaged
 │   ├── DocumentEncrypted
 │   ├── DocumentTooLarge
-│   ├── DocumentTooDemanding  working on it took more memory than a worker may have
+│   ├── DocumentTooDemanding  working on it took more memory than a worker may have, or more of their time
 │   ├── DocumentUnsupported
 │   ├── SchemaUnknown         submitted with a schema that is not there
 │   ├── ProviderRefused       credentials, permission or set-up: the document itself may be fine
@@ -86,6 +87,10 @@ class StageTimedOut(RecoverableError):
 
 class StorageUnavailable(RecoverableError):
     code = "STORAGE_UNAVAILABLE"
+
+
+class SinkUnavailable(RecoverableError):
+    code = "SINK_UNAVAILABLE"
 
 
 class WorkerDied(RecoverableError):

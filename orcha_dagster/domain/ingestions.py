@@ -21,6 +21,15 @@ class IngestionStatus(StrEnum):
         return self is not IngestionStatus.IN_PROGRESS
 
 
+class Standing(DomainModel):
+    """How an ingestion stood when a person started it: what it goes back to when only some stages were asked for."""
+
+    status: IngestionStatus
+    attempt_count: int
+    started_at: datetime | None
+    completed_at: datetime | None
+
+
 class Lease(DomainModel):
     """The right to write on an ingestion. Every write carries the epoch; a newer epoch makes it void."""
 
@@ -29,11 +38,17 @@ class Lease(DomainModel):
     attempt: int  # from 1
     document: Document
     receipt_handle: str | None  # of the message that rang; None when started by hand
-    status_before: IngestionStatus  # what to go back to when only some stages were asked for
+    before: Standing | None = None  # of one started by hand
+    earlier_error_code: str | None = None  # of the last attempt that failed
 
     @property
     def is_by_hand(self) -> bool:
-        return self.receipt_handle is None
+        return self.before is not None
+
+    @property
+    def returns_to(self) -> Standing | None:
+        """How it stood, if it was finished then; None when it goes on instead."""
+        return self.before if self.before is not None and self.before.status.is_finished else None
 
 
 class Claimed(NamedTuple):
@@ -50,6 +65,7 @@ class NotClaimable(StrEnum):
     HELD = "held"  # somebody holds a live lease
     BUSY = "busy"  # somebody is changing it this very moment; ask again
     WAITING = "waiting"  # its back-off is not over
+    SPARED = "spared"  # it could be claimed, but not all that were asked for with it
 
 
 class Claim(NamedTuple):
@@ -57,7 +73,8 @@ class Claim(NamedTuple):
 
     ingestion_id: UUID
     outcome: Claimed | NotClaimable
-    held_by_same_message: bool = False  # a redelivery of the very message the owner holds
+    held_by_same_message: bool = False  # the message is its owner's: redelivered, or the first one to arrive
+    wait_seconds: float | None = None  # of one that waits
 
 
 class Abandoned(NamedTuple):

@@ -1,11 +1,11 @@
 """The truth about documents and ingestions, and who may write it."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from orcha_dagster.domain.documents import Document
-from orcha_dagster.domain.earlier_documents import EarlierDocument
+from orcha_dagster.domain.earlier_documents import DocumentIdentity, EarlierDocument
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import Abandoned, Claim, IngestionView, Lease
 from orcha_dagster.domain.messages import Message
@@ -31,7 +31,8 @@ class IngestionLedger(ABC):
 
     @abstractmethod
     def find_silent(self, *, stale_after_seconds: float, limit: int) -> list[UUID]:
-        """The oldest unfinished ingestions with neither a live lease nor a message younger than that."""
+        """The oldest unfinished ingestions with neither a live lease nor a message younger than that; of those that
+        wait without a message, the ones whose wait is over."""
 
     @abstractmethod
     def count_live_leases(self) -> int:
@@ -44,18 +45,24 @@ class IngestionLedger(ABC):
 
         An ingestion that already had all its attempts (each claim is one, a crash included) is failed instead, with
         ATTEMPTS_EXHAUSTED, and reported as FINISHED. A redelivery of the message the owner holds refreshes its receipt
-        handle.
+        handle; an owner without a message gets the one that arrived.
         """
 
     @abstractmethod
     def claim_by_hand(self, ingestion_ids: Sequence[UUID], *, owner: str, lease_seconds: float) -> list[Claim]:
-        """Claim whatever the status, with fresh attempts, unless somebody holds a live lease."""
+        """Claim whatever the status, with fresh attempts, unless somebody holds a live lease.
+
+        All or none: when one cannot be claimed, nothing is changed, and those that could be are SPARED.
+        """
 
     @abstractmethod
     def take_over(
-        self, ingestion_ids: Sequence[UUID], *, claim_owner: str, owner: str, lease_seconds: float
+        self, ingestion_ids: Sequence[UUID] | None, *, claim_owner: str, owner: str, lease_seconds: float
     ) -> list[Lease]:
-        """Move leases from the sensor that claimed them to the run that works on them; those that moved on are left."""
+        """Move leases from the sensor that claimed them to the run that works on them; those that moved on are left.
+
+        The named ones, or, with None, all of this claim.
+        """
 
     @abstractmethod
     def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> int:
@@ -64,6 +71,10 @@ class IngestionLedger(ABC):
     @abstractmethod
     def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
         """Prolong; returns those that are still ours, each with its newest receipt handle."""
+
+    @abstractmethod
+    def holds(self, lease: Lease) -> bool:
+        """Whether it is still ours and has not run out: to be asked before writing where nothing is fenced."""
 
     @abstractmethod
     def finish_stage(
@@ -75,8 +86,13 @@ class IngestionLedger(ABC):
         preprocessed_file_path: str | None = None,
         transcription_file_path: str | None = None,
         transcription_quality_score: float | None = None,
+        facts: Mapping[str, object] | None = None,
     ) -> None:
-        """Record progress. A path or score that is None leaves what is there."""
+        """Record progress; `facts` are told by the event.
+
+        A path or score that is None leaves what is there. Only `preprocessed_image` may have made no picture this time:
+        of that stage, None says so.
+        """
 
     @abstractmethod
     def complete(self, lease: Lease, extraction: Extraction, verdict: Verdict) -> None:
@@ -94,15 +110,22 @@ class IngestionLedger(ABC):
 
     @abstractmethod
     def park(self, lease: Lease, *, after_seconds: float, reason: str) -> None:
-        """Give the lease back to go on later, without using up an attempt; nobody may claim before."""
+        """Give the lease back to go on later, without using up an attempt; nobody may claim before.
+
+        Its message is done with: `find_silent` names it as soon as the time is over.
+        """
 
     @abstractmethod
     def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
-        """Give the lease back unfinished, with the status it had before."""
+        """Give the lease back unfinished. What a person started when it was finished stands again as it stood."""
 
     @abstractmethod
     def abandon(self, owners: Sequence[str], *, attempt_counts: bool, wait_seconds: float = 0) -> list[Abandoned]:
         """Take the leases of owners that are gone; claimable again after the wait. They can no longer write."""
+
+    @abstractmethod
+    def list_quiet_owners(self, *, lease_seconds: float, quiet_seconds: float) -> list[str]:
+        """Who holds leases, given for `lease_seconds` each time, and has prolonged none for `quiet_seconds`."""
 
     @abstractmethod
     def reopen(
@@ -119,12 +142,17 @@ class IngestionLedger(ABC):
         """End unfinished ingestions as `cancelled`; which these were. Whoever works on them can no longer write."""
 
     @abstractmethod
-    def reject_message(self, body: str, reason: str) -> None:
-        """Keep in the history that a message was thrown away."""
+    def reject_messages(self, bodies: Sequence[str], reason: str) -> None:
+        """Keep in the history that messages were thrown away."""
 
     @abstractmethod
-    def list_earlier(self, document_id: UUID, *, gross: str) -> list[EarlierDocument]:
-        """Documents of the same case, submitted before this one and read with the same total, a seller and a number."""
+    def remember_document(self, lease: Lease, identity: DocumentIdentity) -> list[EarlierDocument]:
+        """Remember what makes the document itself; returns those of its case that were remembered before it with the
+        same number and total, whatever became of them.
+
+        Of two that are remembered at the same time exactly one is before the other. One that is remembered again with
+        the same values stays where it was.
+        """
 
     @abstractmethod
     def find(self, ingestion_id: UUID) -> IngestionView | None: ...
@@ -136,6 +164,10 @@ class IngestionLedger(ABC):
     @abstractmethod
     def list_by_ids(self, ingestion_ids: Sequence[UUID]) -> list[IngestionView]:
         """In the order asked for; unknown ones are left out."""
+
+    @abstractmethod
+    def list_finished(self, ingestion_ids: Sequence[UUID], *, for_seconds: float) -> list[UUID]:
+        """Those of these that have been finished for so long, in no order."""
 
     @abstractmethod
     def list_events(self, ingestion_id: UUID) -> list[StatusEvent]:

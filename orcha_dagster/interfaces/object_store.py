@@ -1,7 +1,14 @@
 """Where documents and artifacts lie."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from pathlib import Path
+
+
+@dataclass(frozen=True)
+class StoredObject:
+    path: str
+    byte_size: int
 
 
 class ObjectStore(ABC):
@@ -13,6 +20,17 @@ class ObjectStore(ABC):
     @abstractmethod
     def put(self, path: str, content: bytes) -> None:
         """Write whole or not at all; replaces what was there."""
+
+    @abstractmethod
+    def put_new(self, path: str, content: bytes) -> bool:
+        """Write only where nothing is, whole or not at all; False when something was there, which stays as it is.
+
+        Of several who try at once exactly one is told True.
+        """
+
+    @abstractmethod
+    def put_file(self, path: str, file: Path) -> None:
+        """Like `put`, with a file of this machine, piece by piece."""
 
     @abstractmethod
     def find(self, path: str) -> bytes | None:
@@ -29,3 +47,7 @@ class ObjectStore(ABC):
     @abstractmethod
     def list_paths(self, prefix: str) -> list[str]:
         """Every path below a folder-like prefix, sorted."""
+
+    @abstractmethod
+    def list_objects(self, prefix: str) -> list[StoredObject]:
+        """The same with sizes."""

@@ -1,29 +1,27 @@
-"""What becomes of the ingestions of a run that ended without giving them back: another one goes on at once."""
+"""What becomes of ingestions that a run or a tick left behind without giving them back: another run goes on at once."""
+
+from collections.abc import Sequence
 
 from orcha_dagster.domain.ingestions import Abandoned
 from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.message_queue import MessageQueue
+from orcha_dagster.pipeline.ringing import ring_again
 
 _NOT_STARTED_WAIT_SECONDS = 15  # whatever kept the run from starting may keep the next one as well
 
 
-def free_leases(*, run_owner: str, claim_owner: str | None, ledger: IngestionLedger, queue: MessageQueue) -> int:
-    """How many were left behind. What the run worked on counts as an attempt, what it never began does not."""
-    worked_on = ledger.abandon([run_owner], attempt_counts=True)
-    _ring(worked_on, 0, ledger, queue)
+def free_leases(
+    *, run_owners: Sequence[str], claim_owners: Sequence[str], ledger: IngestionLedger, queue: MessageQueue
+) -> int:
+    """How many were left behind. What a run worked on counts as an attempt, what it never began does not.
+
+    The ledger first, for both: a queue that is away must not keep anything from being freed.
+    """
+    wait = _NOT_STARTED_WAIT_SECONDS
+    worked_on = ledger.abandon(run_owners, attempt_counts=True) if run_owners else []
     waiting: list[Abandoned] = []
-    if claim_owner is not None:
-        waiting = ledger.abandon([claim_owner], attempt_counts=False, wait_seconds=_NOT_STARTED_WAIT_SECONDS)
-        _ring(waiting, _NOT_STARTED_WAIT_SECONDS, ledger, queue)
+    if claim_owners:
+        waiting = ledger.abandon(claim_owners, attempt_counts=False, wait_seconds=wait)
+    ring_again(worked_on, after_seconds=0, ledger=ledger, queue=queue)
+    ring_again(waiting, after_seconds=wait, ledger=ledger, queue=queue)
     return len(worked_on) + len(waiting)
-
-
-def _ring(abandoned: list[Abandoned], seconds: int, ledger: IngestionLedger, queue: MessageQueue) -> None:
-    """The message that rang is shown again; a run by hand had none, so one is sent."""
-    handles = [each.receipt_handle for each in abandoned if each.receipt_handle is not None]
-    if handles:
-        queue.set_visibility(handles, seconds=seconds)
-    silent = [each.ingestion_id for each in abandoned if each.receipt_handle is None]
-    if silent:
-        ledger.record_rung(silent)
-        queue.send(silent)

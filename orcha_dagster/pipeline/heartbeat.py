@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID
 
 from orcha_dagster.domain.errors import OrchaError
@@ -14,7 +15,11 @@ _log = logging.getLogger(__name__)
 
 
 class Heartbeat:
-    """One per run. Holds the leases that are still at work, each with its newest receipt handle."""
+    """One per run. Holds the leases that are still at work, each with its newest receipt handle.
+
+    It has threads of its own, one for the ledger and one for the queue: neither the work of the run, which may keep
+    every other thread waiting for a slow store, nor a slow queue keeps the leases from being renewed.
+    """
 
     def __init__(
         self,
@@ -31,6 +36,8 @@ class Heartbeat:
         self._queue = queue
         self._lease_seconds = lease_seconds
         self._on_lost = on_lost
+        self._to_ledger = ThreadPoolExecutor(1, thread_name_prefix="heartbeat-leases")
+        self._to_queue = ThreadPoolExecutor(1, thread_name_prefix="heartbeat-messages")
 
     def let_go(self, ingestion_id: UUID) -> str | None:
         """Keep it alive no longer; the newest receipt handle of its message. May be called again."""
@@ -38,29 +45,53 @@ class Heartbeat:
         return self._leases[ingestion_id].receipt_handle
 
     async def beat_for_ever(self) -> None:
+        """At once, because much of the time may have passed already, then three times within a lease."""
+        await asyncio.gather(
+            self._repeat(self._renew, "The leases could not be renewed"),
+            self._repeat(self._hide, "The messages could not be kept hidden"),
+        )
+
+    def close(self) -> None:
+        for threads in (self._to_ledger, self._to_queue):
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _repeat(self, beat: Callable[[], Awaitable[None]], complaint: str) -> None:
+        seconds = self._lease_seconds / 3
         while True:
-            await asyncio.sleep(self._lease_seconds / 3)
             try:
-                await self._beat()
+                async with asyncio.timeout(seconds):
+                    await beat()
+            except TimeoutError:
+                _log.warning("%s: no answer within %.0f s.", complaint, seconds)
             except OrchaError as error:
                 # Two more beats fit into a lease: a database that is away for a moment costs nothing.
-                _log.warning("The leases could not be renewed: %s", error)
+                _log.warning("%s: %s", complaint, error)
             except Exception as error:  # noqa: BLE001  (without a heartbeat the whole run would lose its leases)
-                _log.error("The leases could not be renewed.", exc_info=error)
+                _log.error("%s.", complaint, exc_info=error)
+            await asyncio.sleep(seconds)
 
-    async def _beat(self) -> None:
+    async def _renew(self) -> None:
         held = self._list_held()
         if not held:
             return
-        renewed = await asyncio.to_thread(self._ledger.renew, held, lease_seconds=self._lease_seconds)
+        loop = asyncio.get_running_loop()
+        renewed = await loop.run_in_executor(
+            self._to_ledger, lambda: self._ledger.renew(held, lease_seconds=self._lease_seconds)
+        )
         self._leases.update({lease.ingestion_id: lease for lease in renewed})
         ours = {lease.ingestion_id for lease in renewed}
         for lease in self._list_held():  # what was let go while we asked is not lost
             if lease.ingestion_id not in ours:
                 self.let_go(lease.ingestion_id)
                 self._on_lost(lease.ingestion_id)
+
+    async def _hide(self) -> None:
         handles = [lease.receipt_handle for lease in self._list_held() if lease.receipt_handle]
-        await asyncio.to_thread(self._queue.set_visibility, handles, seconds=int(self._lease_seconds))
+        if handles:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(
+                self._to_queue, lambda: self._queue.set_visibility(handles, seconds=int(self._lease_seconds))
+            )
 
     def _list_held(self) -> list[Lease]:
         return [lease for lease in self._leases.values() if lease.ingestion_id not in self._let_go]

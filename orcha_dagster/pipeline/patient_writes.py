@@ -3,13 +3,15 @@
 import asyncio
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from orcha_dagster.domain.errors import StorageUnavailable
 
+T = TypeVar("T")
 _PAUSE_SECONDS = 0.5
 
 
-async def write_patiently(write: Callable[[], None], *, seconds: float) -> None:
+async def write_patiently(write: Callable[[], T], *, seconds: float) -> T:
     """Try until it works or the time is over; then StorageUnavailable.
 
     A fenced write that did arrive, but whose answer did not, is refused the second time: LeaseLost, and all is well.

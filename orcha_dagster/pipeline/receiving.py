@@ -1,17 +1,36 @@
 """From messages to claims: what the queue sensor does in a tick, and what the sweep does in one."""
 
 import logging
-from collections.abc import Sequence
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
 from uuid import UUID
 
-from orcha_dagster.domain.ingestions import Claimed, Lease, NotClaimable
-from orcha_dagster.domain.messages import Message, ReceivedMessage
+from orcha_dagster.domain.errors import OrchaError
+from orcha_dagster.domain.ingestions import Claim, Claimed, Lease, NotClaimable
+from orcha_dagster.domain.messages import ReceivedMessage
 from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.message_queue import MessageQueue
+from orcha_dagster.pipeline.ringing import logged_only
 
 _log = logging.getLogger(__name__)
+_AT_ONCE = 10  # as many as a queue takes and gives in one call, so that a slow one is noticed in between
 _BUSY_SECONDS = 2
-_WAITING_SECONDS = 15
+_NEVER_STALE_SECONDS = 1e9
+_WAITING_STEP_SECONDS = 15  # waits are rounded up to this, so that messages can be hidden together
+
+
+class _Deadline:
+    """When a tick has to come to its end, whatever the queue holds and however slow it is."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
+
+    def is_over(self) -> bool:
+        return self._clock() >= self._end
 
 
 def claim_from_queue(
@@ -25,60 +44,104 @@ def claim_from_queue(
     lease_seconds: float,
     max_attempts: int,
     wait_seconds: int = 1,
+    seconds: float = 12.0,
+    clock: Callable[[], float] = time.monotonic,
 ) -> list[Lease]:
     """Receive no more than there is room for and claim it; nothing for less room than `least`.
 
-    What waits, waits in the queue.
+    What waits, waits in the queue. When `seconds` are over, no further call is made.
     """
+    deadline = _Deadline(seconds, clock)
     room = min(max_in_flight - ledger.count_live_leases(), most)
     if room < min(least, max_in_flight, most):
         return []
-    messages = _reject_malformed(queue.receive(room, wait_seconds=wait_seconds), ledger, queue)
-    if not messages:
-        return []
-    claims = ledger.claim(messages, owner=owner, lease_seconds=lease_seconds, max_attempts=max_attempts)
-    handles = {message.ingestion_id: message.receipt_handle for message in messages}
-    leases = []
-    for claim in claims:
-        if isinstance(claim.outcome, Claimed):
-            leases.append(claim.outcome.lease)
-        elif not claim.held_by_same_message:
-            _handle_unclaimed(claim.ingestion_id, claim.outcome, handles[claim.ingestion_id], ledger, queue)
-    return leases
+    received = _receive(queue, room, wait_seconds, deadline)
+    messages = [message for raw in received if (message := raw.parse()) is not None]
+    claims: list[Claim] = []
+    if messages:
+        try:
+            claims = ledger.claim(messages, owner=owner, lease_seconds=lease_seconds, max_attempts=max_attempts)
+        except OrchaError:
+            with logged_only("messages could not be shown again"):
+                queue.set_visibility([message.receipt_handle for message in messages], seconds=_BUSY_SECONDS)
+            raise
+    unclaimed = _Unclaimed(ledger, queue, deadline)
+    with logged_only("messages that start nothing could not be handled, and will come again"):
+        unclaimed.reject_malformed([raw for raw in received if raw.parse() is None])
+        unclaimed.handle(claims, {message.ingestion_id: message.receipt_handle for message in messages})
+    return [claim.outcome.lease for claim in claims if isinstance(claim.outcome, Claimed)]
 
 
 def ring_silent(ledger: IngestionLedger, queue: MessageQueue, *, stale_after_seconds: float, limit: int) -> list[UUID]:
-    """Ring again for what nobody works on and no message can still bring. Recorded first: a lost ring is rung later."""
+    """Ring again for what nobody works on and no message can still bring. Recorded first: a lost ring is rung later.
+
+    While as many messages wait in the queue, they may well be those of the silent ones, in a backlog, and every look
+    would add to it: then only those are rung for that gave their message up. When the queue has come down and others
+    are still silent, it is their turn.
+    """
     silent = ledger.find_silent(stale_after_seconds=stale_after_seconds, limit=limit)
+    if silent and queue.count() >= len(silent):
+        silent = ledger.find_silent(stale_after_seconds=_NEVER_STALE_SECONDS, limit=limit)
     if silent:
         ledger.record_rung(silent)
         queue.send(silent)
     return silent
 
 
-def _reject_malformed(
-    received: Sequence[ReceivedMessage], ledger: IngestionLedger, queue: MessageQueue
-) -> list[Message]:
-    messages = []
-    for raw in received:
-        message = raw.parse()
-        if message is not None:
-            messages.append(message)
-            continue
-        _log.warning("Message %s does not name an ingestion; it is dropped.", raw.message_id)
-        ledger.reject_message(raw.body, "not a UUID")
-        queue.delete([raw.receipt_handle])
-    return messages
+def _receive(queue: MessageQueue, room: int, wait_seconds: int, deadline: _Deadline) -> list[ReceivedMessage]:
+    received: list[ReceivedMessage] = []
+    while len(received) < room and not deadline.is_over():
+        limit = min(_AT_ONCE, room - len(received))
+        try:
+            some = queue.receive(limit, wait_seconds=0 if received else wait_seconds)
+        except OrchaError as error:
+            if not received:
+                raise
+            _log.warning("No more messages could be received in this tick: %s", error)
+            break
+        if not some:
+            break
+        received += some
+    return received
 
 
-def _handle_unclaimed(
-    ingestion_id: UUID, why: NotClaimable, handle: str, ledger: IngestionLedger, queue: MessageQueue
-) -> None:
-    if why is NotClaimable.UNKNOWN:
-        _log.warning("There is no ingestion %s; its message is dropped.", ingestion_id)
-        ledger.reject_message(str(ingestion_id), "unknown ingestion")
-        queue.delete([handle])
-    elif why in {NotClaimable.FINISHED, NotClaimable.HELD}:
-        queue.delete([handle])  # done already, or a duplicate of the message that its owner holds
-    else:
-        queue.set_visibility([handle], seconds=_BUSY_SECONDS if why is NotClaimable.BUSY else _WAITING_SECONDS)
+class _Unclaimed:
+    """What becomes of messages that claimed nothing. All of it can wait: such a message comes again."""
+
+    def __init__(self, ledger: IngestionLedger, queue: MessageQueue, deadline: _Deadline) -> None:
+        self._ledger = ledger
+        self._queue = queue
+        self._deadline = deadline
+
+    def reject_malformed(self, malformed: Sequence[ReceivedMessage]) -> None:
+        if malformed:
+            _log.warning("%s messages do not name an ingestion; they are dropped.", len(malformed))
+            self._ledger.reject_messages([raw.body for raw in malformed], "not a UUID")
+            self._call(self._queue.delete, [raw.receipt_handle for raw in malformed])
+
+    def handle(self, claims: Sequence[Claim], handles: dict[UUID, str]) -> None:
+        unknown = [claim.ingestion_id for claim in claims if claim.outcome is NotClaimable.UNKNOWN]
+        if unknown:
+            _log.warning(
+                "%s messages name no ingestion that exists, as %s; they are dropped.", len(unknown), unknown[0]
+            )
+            self._ledger.reject_messages([str(one) for one in unknown], "unknown ingestion")
+        hidden: dict[int, list[str]] = defaultdict(list)
+        done = [handles[one] for one in unknown]
+        for claim in claims:
+            handle = handles[claim.ingestion_id]
+            if claim.outcome in {NotClaimable.FINISHED, NotClaimable.HELD} and not claim.held_by_same_message:
+                done.append(handle)  # finished already, or a duplicate of the message that its owner holds
+            elif claim.outcome is NotClaimable.BUSY:
+                hidden[_BUSY_SECONDS].append(handle)
+            elif claim.outcome is NotClaimable.WAITING:
+                steps = math.ceil((claim.wait_seconds or 1) / _WAITING_STEP_SECONDS)
+                hidden[steps * _WAITING_STEP_SECONDS].append(handle)
+        self._call(self._queue.delete, done)
+        for seconds, some in hidden.items():
+            self._call(partial(self._queue.set_visibility, seconds=seconds), some)
+
+    def _call(self, call: Callable[[Sequence[str]], None], handles: Sequence[str]) -> None:
+        for start in range(0, len(handles), _AT_ONCE):
+            if not self._deadline.is_over():
+                call(handles[start : start + _AT_ONCE])

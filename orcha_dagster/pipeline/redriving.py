@@ -133,7 +133,7 @@ def drop(
 
     def record(letters: Sequence[ExaminedLetter]) -> None:
         for one in letters:
-            ledger.reject_message(one.letter.body, f"dead letter, dropped by hand: {one.situation}")
+            ledger.reject_messages([one.letter.body], f"dead letter, dropped by hand: {one.situation}")
 
     allowed = frozenset(Situation) if force else frozenset(Situation) - {Situation.UNFINISHED}
     return _handle(dead_letters, ledger, names, allowed, record, wait_seconds)

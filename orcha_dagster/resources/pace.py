@@ -17,6 +17,7 @@ class PaceResource(dg.ConfigurableResource[None]):
     io_concurrency: int
     stage_seconds: float
     stop_grace_seconds: float
+    partition_days: float
 
     def get_line_settings(self) -> LineSettings:
         return LineSettings(

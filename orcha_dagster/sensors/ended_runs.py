@@ -19,10 +19,11 @@ def _build(name: str, status: dg.DagsterRunStatus) -> dg.SensorDefinition:
     )
     def ended_runs(context: dg.RunStatusSensorContext, ledger: LedgerResource, queue: QueueResource) -> dg.SkipReason:
         run = context.dagster_run
+        claim_owner = find_claim_owner(run)
         with ledger.open_ledger() as open_ledger:
             freed = free_leases(
-                run_owner=run_owner(run.run_id),
-                claim_owner=find_claim_owner(run),
+                run_owners=[run_owner(run.run_id)],
+                claim_owners=[claim_owner] if claim_owner is not None else [],
                 ledger=open_ledger,
                 queue=queue.get_queue(),
             )

@@ -10,7 +10,7 @@ from orcha_dagster.pipeline.receiving import claim_from_queue
 from orcha_dagster.resources.ledger import LedgerResource
 from orcha_dagster.resources.pace import PaceResource
 from orcha_dagster.resources.queue import QueueResource
-from orcha_dagster.run_tags import CLAIM_TAG, INGEST_JOB, find_claim_owner
+from orcha_dagster.run_tags import CLAIM_TAG, INGEST_JOB, UNFINISHED, find_claim_owner
 from orcha_dagster.sensors.run_groups import RunGroup, group_leases, order_partitions
 
 _MOST_PER_TICK = 400  # a tick stays short whatever the queue holds
@@ -57,9 +57,7 @@ def build_ingestion_queue(*, poll_seconds: int) -> dg.SensorDefinition:
 
 def list_unfinished_runs(instance: dg.DagsterInstance) -> list[dg.DagsterRun]:
     """The runs that carry a claim of ours and have not ended."""
-    statuses = [dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.NOT_STARTED]
-    statuses += [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
-    runs = instance.get_runs(dg.RunsFilter(job_name=INGEST_JOB, statuses=statuses))
+    runs = instance.get_runs(dg.RunsFilter(job_name=INGEST_JOB, statuses=UNFINISHED))
     return [run for run in runs if find_claim_owner(run) is not None]
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
 from orcha_dagster.domain.errors import LeaseLost, StorageUnavailable
-from orcha_dagster.domain.extractions import ExtractedField
 from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, Lease, NotClaimable
 from orcha_dagster.domain.messages import Message
 from orcha_dagster.domain.stages import Stage
@@ -125,11 +124,19 @@ def test_nobody_claims_before_the_back_off_is_over(book: LedgerUnderTest) -> Non
     assert book.claim_lease(ingestion_id, message="m2").attempt == 2
 
 
+def test_a_claim_that_comes_too_early_is_told_how_long_to_wait(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    retry(book.ledger, book.claim_lease(ingestion_id))
+    book.let_pass(10)
+    assert book.claim(ingestion_id).wait_seconds == pytest.approx(20, abs=2)
+
+
 def test_a_message_whose_ingestion_waits_is_held_by_nobody(book: LedgerUnderTest) -> None:
     """Otherwise its receiver would leave it hidden for as long as if somebody worked on it."""
     ingestion_id = book.add()
     retry(book.ledger, book.claim_lease(ingestion_id), after_seconds=30)
-    assert book.claim(ingestion_id) == Claim(ingestion_id, NotClaimable.WAITING, held_by_same_message=False)
+    claim = book.claim(ingestion_id)
+    assert (claim.outcome, claim.held_by_same_message) == (NotClaimable.WAITING, False)
 
 
 def test_each_claim_has_a_higher_epoch_and_a_later_attempt(book: LedgerUnderTest) -> None:
@@ -175,6 +182,13 @@ def test_a_run_takes_over_only_what_the_named_owner_holds(book: LedgerUnderTest)
     )
     assert taken == [claimed]
     assert [book.view(one).lease_owner for one in (mine, others, free)] == ["run", "other sensor", None]
+
+
+def test_a_run_takes_over_all_of_its_claim_without_naming_it(book: LedgerUnderTest) -> None:
+    ours, others = book.claim_lease(book.add(), owner="tick:1/1"), book.claim_lease(book.add(), owner="tick:1/2")
+    taken = book.ledger.take_over(None, claim_owner="tick:1/1", owner="run:1", lease_seconds=LEASE_SECONDS)
+    assert [lease.ingestion_id for lease in taken] == [ours.ingestion_id]
+    assert book.view(others.ingestion_id).lease_owner == "tick:1/2"
 
 
 def test_what_was_taken_over_can_be_written_with_and_not_be_taken_twice(book: LedgerUnderTest) -> None:
@@ -318,6 +332,7 @@ def test_who_lost_the_lease_can_write_nothing(
     lease = book.claim_lease(book.add())
     lose(book, lease)
     before = book.view(lease.ingestion_id), book.ledger.list_events(lease.ingestion_id)
+    assert not book.ledger.holds(lease)
     with pytest.raises(LeaseLost):
         write(book.ledger, lease)
     assert (book.view(lease.ingestion_id), book.ledger.list_events(lease.ingestion_id)) == before
@@ -330,6 +345,8 @@ def test_who_lost_the_lease_can_write_nothing(
         (complete, EventType.INGESTION_COMPLETED),
         (fail, EventType.INGESTION_FAILED),
         (retry, EventType.RETRY_SCHEDULED),
+        (park, EventType.NOTIFICATION),
+        (release, EventType.NOTIFICATION),
     ],
 )
 def test_each_change_has_its_event_with_the_attempt(
@@ -339,6 +356,13 @@ def test_each_change_has_its_event_with_the_attempt(
     write(book.ledger, lease)
     last = book.ledger.list_events(lease.ingestion_id)[-1]
     assert (last.event_type, last.attempt, last.ingestion_id) == (event, 1, lease.ingestion_id)
+
+
+def test_a_picture_that_was_not_made_this_time_is_no_longer_named(book: LedgerUnderTest) -> None:
+    lease = book.claim_lease(book.add())
+    book.ledger.finish_stage(lease, Stage.PREPROCESSED_IMAGE, seconds=0.1, preprocessed_file_path="p.jpg")
+    book.ledger.finish_stage(lease, Stage.PREPROCESSED_IMAGE, seconds=0.1)
+    assert book.view(lease.ingestion_id).preprocessed_file_path is None
 
 
 def test_progress_is_recorded_and_what_is_not_named_stays(book: LedgerUnderTest) -> None:
@@ -406,7 +430,8 @@ def test_a_person_may_start_a_finished_ingestion_again(book: LedgerUnderTest) ->
     ingestion_id = book.add()
     book.ledger.complete(book.claim_lease(ingestion_id), EXTRACTION, ACCEPTED)
     lease = lease_of(book.claim_by_hand(ingestion_id))
-    assert (lease.status_before, lease.attempt, lease.receipt_handle) == (IngestionStatus.COMPLETED, 1, None)
+    assert lease.before is not None
+    assert (lease.before.status, lease.attempt, lease.receipt_handle) == (IngestionStatus.COMPLETED, 1, None)
     view = book.view(ingestion_id)
     assert (view.status, view.completed_at, view.lease_owner) == (IngestionStatus.IN_PROGRESS, None, "person")
     book.ledger.complete(lease, EXTRACTION, DOUBTED)
@@ -425,17 +450,55 @@ def test_a_person_gets_fresh_attempts_after_a_failure_and_need_not_wait(book: Le
     retry(book.ledger, book.claim_lease(waiting))
     fail(book.ledger, book.claim_lease(failed))
     leases = [lease_of(book.claim_by_hand(one)) for one in (waiting, failed)]
-    assert [(lease.attempt, lease.status_before) for lease in leases] == [
+    assert [(lease.attempt, lease.before and lease.before.status) for lease in leases] == [
         (1, IngestionStatus.IN_PROGRESS),
         (1, IngestionStatus.FAILED),
     ]
 
 
-def test_the_bell_of_a_message_does_not_reach_who_started_by_hand(book: LedgerUnderTest) -> None:
+def test_who_started_by_hand_gets_the_first_message_that_arrives_and_no_other(book: LedgerUnderTest) -> None:
+    """It may be the only one there is: deleted as a duplicate, it could not bring a retry."""
     ingestion_id = book.add()
     retry(book.ledger, book.claim_lease(ingestion_id))
-    book.claim_by_hand(ingestion_id)
-    assert book.claim(ingestion_id) == Claim(ingestion_id, NotClaimable.HELD, held_by_same_message=False)
+    lease = lease_of(book.claim_by_hand(ingestion_id))
+    assert book.claim(ingestion_id, message="m1") == Claim(ingestion_id, NotClaimable.HELD, held_by_same_message=True)
+    assert book.claim(ingestion_id, message="m2") == Claim(ingestion_id, NotClaimable.HELD, held_by_same_message=False)
+    (renewed,) = book.ledger.renew([lease], lease_seconds=LEASE_SECONDS)
+    assert renewed.receipt_handle == "handle-of-m1"
+
+
+def test_a_person_starts_all_or_none_and_a_refusal_changes_nothing(book: LedgerUnderTest) -> None:
+    completed, waiting, held = book.add(), book.add(), book.add()
+    book.ledger.complete(book.claim_lease(completed), EXTRACTION, ACCEPTED)
+    retry(book.ledger, book.claim_lease(waiting))
+    book.claim_lease(held)
+    book.let_pass(10)
+    ids = [completed, waiting, held]
+    before = [(book.view(one), book.ledger.list_events(one)) for one in ids]
+    claims = book.ledger.claim_by_hand([*ids, uuid4()], owner="person", lease_seconds=LEASE_SECONDS)
+    spared = NotClaimable.SPARED
+    assert [claim.outcome for claim in claims] == [spared, spared, NotClaimable.HELD, NotClaimable.UNKNOWN]
+    assert [(book.view(one), book.ledger.list_events(one)) for one in ids] == before
+    assert book.claim(waiting).outcome is NotClaimable.WAITING
+    assert book.claim(held).held_by_same_message
+
+
+def test_a_person_may_name_an_ingestion_twice(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    claims = book.ledger.claim_by_hand([ingestion_id] * 2, owner="person", lease_seconds=LEASE_SECONDS)
+    assert {lease_of(claim).epoch for claim in claims} == {1}
+
+
+def test_what_was_finished_stands_again_as_it_stood_when_only_some_stages_were_asked_for(book: LedgerUnderTest) -> None:
+    ingestion_id = book.add()
+    retry(book.ledger, book.claim_lease(ingestion_id), after_seconds=0)
+    book.let_pass(5)
+    book.ledger.complete(book.claim_lease(ingestion_id), EXTRACTION, ACCEPTED)
+    book.let_pass(100)
+    before = book.view(ingestion_id)
+    book.ledger.release(lease_of(book.claim_by_hand(ingestion_id)), attempt_counts=True)
+    assert book.view(ingestion_id) == before
+    assert (before.status, before.attempt_count) == (IngestionStatus.COMPLETED, 2)
 
 
 def test_giving_back_restores_the_status_of_before(book: LedgerUnderTest) -> None:
@@ -516,11 +579,38 @@ def test_a_story_is_of_one_ingestion_only(book: LedgerUnderTest) -> None:
     assert book.story(told) == [EventType.INGESTION_QUEUED]
 
 
-def test_exhaustion_is_told_as_a_failure(book: LedgerUnderTest) -> None:
+def test_exhaustion_is_told_as_a_failure_after_the_lease_that_ran_out(book: LedgerUnderTest) -> None:
     lease = book.claim_lease(book.add())
     failed_as_exhausted(book, lease)
-    last = book.ledger.list_events(lease.ingestion_id)[-1]
+    lost, last = book.ledger.list_events(lease.ingestion_id)[-2:]
+    assert (lost.event_type, lost.attempt, lost.detail) == (EventType.LEASE_LOST, 1, {"counts": True})
     assert (last.event_type, last.detail["code"]) == (EventType.INGESTION_FAILED, "ATTEMPTS_EXHAUSTED")
+
+
+@pytest.mark.parametrize("attempt_counts", [True, False])
+def test_giving_back_is_told_with_the_attempt_and_whether_it_counts(
+    book: LedgerUnderTest, attempt_counts: bool
+) -> None:
+    lease = book.claim_lease(book.add())
+    book.ledger.release(lease, attempt_counts=attempt_counts)
+    last = book.ledger.list_events(lease.ingestion_id)[-1]
+    assert (last.attempt, last.detail) == (1, {"what": "released", "status": "in-progress", "counts": attempt_counts})
+
+
+def test_a_lease_is_held_until_it_runs_out(book: LedgerUnderTest) -> None:
+    lease = book.claim_lease(book.add())
+    assert book.ledger.holds(lease)
+    book.let_pass(LEASE_SECONDS + 1)
+    assert not book.ledger.holds(lease)
+
+
+def test_finished_for_long_is_what_ended_before(book: LedgerUnderTest) -> None:
+    old, recent, unfinished = book.add(), book.add(), book.add()
+    book.ledger.complete(book.claim_lease(old), EXTRACTION, ACCEPTED)
+    book.let_pass(1000)
+    fail(book.ledger, book.claim_lease(recent))
+    ids = [old, recent, unfinished, uuid4()]
+    assert book.ledger.list_finished(ids, for_seconds=500) == [old]
 
 
 def test_two_connections_claiming_at_once_share_the_work(postgres: LedgerUnderTest, database_url: str) -> None:
@@ -644,7 +734,7 @@ def wait_until_somebody_waits_for_a_lock(database_url: str) -> None:
 
 
 def test_a_rejected_message_is_kept_in_the_history(postgres: LedgerUnderTest, database_url: str) -> None:
-    postgres.ledger.reject_message("\0" + "x" * 1000, "not a UUID")
+    postgres.ledger.reject_messages(["\0" + "x" * 1000], "not a UUID")
     with psycopg.connect(database_url) as connection:
         (row,) = connection.execute("SELECT event_type, status, detail FROM status_event").fetchall()
     assert row == ("MESSAGE_REJECTED", "ERROR", {"body": "\ufffd" + "x" * 199, "reason": "not a UUID"})
@@ -676,31 +766,17 @@ def test_what_is_parked_comes_back_later_and_has_used_up_no_attempt(book: Ledger
     assert (event.detail["what"], event.detail["reason"]) == ("parked", "The batch is not done.")
 
 
-def complete_with(book: LedgerUnderTest, **fields: str) -> UUID:
-    """A document that was read; which ingestion it is."""
-    ingestion_id = book.add()
-    extraction = EXTRACTION.model_copy(
-        update={"fields": {name: ExtractedField(value=value) for name, value in fields.items()}}
-    )
-    book.ledger.complete(book.claim_lease(ingestion_id, message=f"m-{ingestion_id}"), extraction, ACCEPTED)
-    return ingestion_id
-
-
-def test_earlier_documents_are_those_with_the_same_total_that_came_before(book: LedgerUnderTest) -> None:
-    same = complete_with(book, seller="Acme", number="R-1", gross="11.90")
-    complete_with(book, seller="Acme", number="R-2", gross="12.00")
-    complete_with(book, seller="Acme", gross="11.90")
-    this = book.add()
-    lease = book.claim_lease(this, message="mine")
-    complete_with(book, seller="Later", number="R-9", gross="11.90")
-    (found,) = book.ledger.list_earlier(lease.document.id, gross="11.90")
-    assert (found.ingestion_id, found.seller, found.number, found.gross) == (same, "Acme", "R-1", "11.90")
-
-
-def test_a_document_is_not_its_own_duplicate_when_it_is_done_again(book: LedgerUnderTest) -> None:
-    done = complete_with(book, seller="Acme", number="R-1", gross="11.90")
-    again = lease_of(book.claim_by_hand(done))
-    assert book.ledger.list_earlier(again.document.id, gross="11.90") == []
+def test_what_is_parked_is_rung_for_as_soon_as_its_time_has_come(book: LedgerUnderTest) -> None:
+    parked, retried = book.add(), book.add()
+    book.ledger.record_rung([parked, retried])
+    book.ledger.park(book.claim_lease(parked), after_seconds=60, reason="The batch is not done.")
+    retry(book.ledger, book.claim_lease(retried), after_seconds=60)  # its message is only hidden
+    book.let_pass(59)
+    assert book.ledger.find_silent(stale_after_seconds=600, limit=10) == []
+    book.let_pass(2)
+    assert book.ledger.find_silent(stale_after_seconds=600, limit=10) == [parked]
+    book.ledger.record_rung([parked])
+    assert book.ledger.find_silent(stale_after_seconds=600, limit=10) == []
 
 
 def test_the_schema_chosen_at_submit_comes_with_the_lease(book: LedgerUnderTest) -> None:

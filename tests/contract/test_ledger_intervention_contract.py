@@ -152,7 +152,19 @@ def test_a_lost_lease_is_told_with_the_attempt_that_lost_it(book: LedgerUnderTes
     lease = book.claim_lease(book.add())
     book.ledger.abandon(["worker"], attempt_counts=attempt_counts)
     last = book.ledger.list_events(lease.ingestion_id)[-1]
-    assert (last.event_type, last.attempt) == (EventType.LEASE_LOST, 1)
+    assert (last.event_type, last.attempt, last.detail) == (EventType.LEASE_LOST, 1, {"counts": attempt_counts})
+
+
+def test_quiet_is_who_holds_leases_and_prolongs_none(book: LedgerUnderTest) -> None:
+    quiet, busy = book.claim_lease(book.add(), owner="tick:1"), book.claim_lease(book.add(), owner="run:1")
+    book.ledger.complete(book.claim_lease(book.add(), owner="run:0"), EXTRACTION, ACCEPTED)
+    book.let_pass(30)
+    book.ledger.renew([busy], lease_seconds=LEASE_SECONDS)
+    assert book.ledger.list_quiet_owners(lease_seconds=LEASE_SECONDS, quiet_seconds=20) == ["tick:1"]
+    book.let_pass(30)
+    assert book.ledger.list_quiet_owners(lease_seconds=LEASE_SECONDS, quiet_seconds=20) == ["run:1", "tick:1"]
+    book.ledger.fail(quiet, code="X", message="x", stage=None)
+    assert book.ledger.list_quiet_owners(lease_seconds=LEASE_SECONDS, quiet_seconds=20) == ["run:1"]
 
 
 def test_giving_back_after_a_crash_counts_as_an_attempt(book: LedgerUnderTest) -> None:

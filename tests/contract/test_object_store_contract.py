@@ -8,7 +8,7 @@ import pytest
 
 from orcha_dagster.adapters.obstore_objects import ObstoreObjects
 from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
-from orcha_dagster.interfaces.object_store import ObjectStore
+from orcha_dagster.interfaces.object_store import ObjectStore, StoredObject
 from tests.fake_storage import FakeObjectStore
 
 
@@ -23,6 +23,41 @@ def objects(request: pytest.FixtureRequest) -> ObjectStore:
 def test_what_was_put_is_found_byte_by_byte(objects: ObjectStore, content: bytes) -> None:
     objects.put("ingestions/1/verdict.json", content)
     assert objects.find("ingestions/1/verdict.json") == content
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(range(256)) * 200_000], ids=["empty", "small", "many pieces"])
+def test_a_file_is_put_byte_by_byte_and_replaces_what_was_there(
+    objects: ObjectStore, content: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_bytes(content)
+    objects.put("statuses/a.parquet", b"older")
+    objects.put_file("statuses/a.parquet", tmp_path / "file")
+    assert objects.find("statuses/a.parquet") == content
+    assert objects.list_paths("statuses") == ["statuses/a.parquet"]
+
+
+def test_what_is_put_as_new_is_written_once(objects: ObjectStore) -> None:
+    assert objects.put_new("compactions/1.jsonl", b"first")
+    assert not objects.put_new("compactions/1.jsonl", b"second")
+    assert objects.find("compactions/1.jsonl") == b"first"
+    assert objects.list_paths("compactions") == ["compactions/1.jsonl"]
+
+
+def test_of_many_that_put_the_same_new_object_one_wins(objects: ObjectStore) -> None:
+    start = threading.Barrier(8)
+    winners: list[bytes] = []
+
+    def put(content: bytes) -> None:
+        start.wait()
+        if objects.put_new("compactions/1.jsonl", content):
+            winners.append(content)
+
+    threads = [threading.Thread(target=put, args=(bytes([worker]) * 1000,)) for worker in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert winners == [objects.find("compactions/1.jsonl")]
 
 
 @pytest.mark.parametrize("path", ["a", "a/b.json", "a/b/c/d.json"])
@@ -91,6 +126,13 @@ def test_a_prefix_is_a_folder_and_not_the_beginning_of_a_name(objects: ObjectSto
     assert objects.list_paths("i/1") == ["i/1/a.json"]
 
 
+def test_objects_are_listed_like_paths_and_with_their_sizes(objects: ObjectStore) -> None:
+    for path, content in (("i/2/b", b"four"), ("i/10/a", b""), ("other/x", b"x")):
+        objects.put(path, content)
+    assert objects.list_objects("i") == [StoredObject("i/10/a", 0), StoredObject("i/2/b", 4)]
+    assert objects.list_objects("nowhere") == []
+
+
 def test_an_empty_folder_lists_nothing(objects: ObjectStore) -> None:
     assert objects.list_paths("nowhere") == []
 
@@ -99,6 +141,8 @@ def test_an_empty_folder_lists_nothing(objects: ObjectStore) -> None:
 def test_no_path_leads_outside(objects: ObjectStore, path: str) -> None:
     with pytest.raises(StorageUnavailable):
         objects.put(path, b"x")
+    with pytest.raises(StorageUnavailable):
+        objects.put_new(path, b"x")
     with pytest.raises(StorageUnavailable):
         objects.find(path)
 

@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from orcha_dagster.domain.ingestions import IngestionStatus
 from orcha_dagster.domain.status_events import EventType
 
-# What is given back writes no event; who gave it back puts one of these where the event would be.
-Silent = Literal["GIVEN_BACK", "NOT_COUNTED"]
-
 
 class Line(NamedTuple):
-    told: EventType | Silent
+    told: EventType
     attempt: int | None
     detail: Mapping[str, object]
 
@@ -26,6 +23,7 @@ class Story:
     lives: int = 0
     attempt: int = 0  # of this life, those that count
     is_started: bool = False  # somebody holds it, or held it and was not yet missed
+    attempt_before: int = 0  # of the life that ended before a person began this one
     found: object = None  # by the last success, on the document
     needs_human_review: bool = False
 
@@ -38,9 +36,14 @@ class Story:
                 self._start(line)
             case EventType.STAGE_FINISHED:
                 self._check_attempt(line)
-            case EventType.RETRY_SCHEDULED | EventType.LEASE_LOST:
-                self._check_attempt(line)
-                self.is_started = False
+            case EventType.RETRY_SCHEDULED:
+                self._stop(line)
+            case EventType.LEASE_LOST:
+                self._stop(line)
+                self._count(line)
+            case EventType.NOTIFICATION:
+                self._stop(line)
+                self._give_back(line)
             case EventType.INGESTION_COMPLETED:
                 self._check_attempt(line)
                 self._end(IngestionStatus.COMPLETED)
@@ -50,17 +53,12 @@ class Story:
             case EventType.INGESTION_CANCELLED:
                 assert line.attempt == self.attempt
                 self._end(IngestionStatus.CANCELLED)
-            case "GIVEN_BACK":
-                assert self.is_started
-                self.is_started, self.status = False, IngestionStatus(str(line.detail["status"]))
-            case "NOT_COUNTED":
-                assert not self.is_started
-                self.attempt -= 1
             case _:
                 raise AssertionError(line)
 
     def _begin_life(self) -> None:
         assert not self.is_started, "nobody was told what became of the attempt before"
+        self.attempt_before = self.attempt
         self.lives, self.status, self.attempt = self.lives + 1, IngestionStatus.IN_PROGRESS, 0
 
     def _start(self, line: Line) -> None:
@@ -71,6 +69,21 @@ class Story:
         assert not self.status.is_finished, "started after the end of its life"
         self.attempt, self.is_started = self.attempt + 1, True
         assert line.attempt == self.attempt <= self.max_attempts
+
+    def _stop(self, line: Line) -> None:
+        self._check_attempt(line)
+        self.is_started = False
+
+    def _count(self, line: Line) -> None:
+        self.attempt -= 0 if line.detail["counts"] else 1
+
+    def _give_back(self, line: Line) -> None:
+        """Parked, or released: what a person started when it was finished stands again as it stood."""
+        self.status = IngestionStatus(str(line.detail.get("status", IngestionStatus.IN_PROGRESS)))
+        if self.status.is_finished:
+            self.attempt = self.attempt_before
+        else:
+            self._count(line)
 
     def _fail(self, line: Line) -> None:
         if line.detail["code"] == "ATTEMPTS_EXHAUSTED":

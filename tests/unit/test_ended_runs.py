@@ -43,7 +43,8 @@ class Desk:
         )
 
     def end_run(self, run: str, claim: str | None) -> int:
-        return free_leases(run_owner=run, claim_owner=claim, ledger=self.ledger, queue=self.queue)
+        claims = [] if claim is None else [claim]
+        return free_leases(run_owners=[run], claim_owners=claims, ledger=self.ledger, queue=self.queue)
 
 
 def test_what_a_dead_run_worked_on_is_claimed_again_at_once() -> None:

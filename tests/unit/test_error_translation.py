@@ -123,6 +123,7 @@ def test_every_error_of_obstore_is_storage_unavailable(kind: type[Exception]) ->
 SET_UP_WRONGLY = (
     psycopg.errors.UndefinedTable,
     psycopg.errors.UndefinedColumn,
+    psycopg.errors.UndefinedFunction,
     psycopg.errors.InsufficientPrivilege,
 )
 # Every family of the DB-API. A statement or a value that PostgreSQL does not accept is a defect of ours: it stays

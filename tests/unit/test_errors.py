@@ -38,6 +38,7 @@ CODES = {
     "RateLimited": "RATE_LIMITED",
     "RecoverableError": "RECOVERABLE",
     "SchemaUnknown": "SCHEMA_UNKNOWN",
+    "SinkUnavailable": "SINK_UNAVAILABLE",
     "StageTimedOut": "STAGE_TIMED_OUT",
     "StorageUnavailable": "STORAGE_UNAVAILABLE",
     "WorkerDied": "WORKER_DIED",

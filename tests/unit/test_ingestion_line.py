@@ -11,6 +11,7 @@ from uuid import UUID
 
 import pytest
 
+from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.errors import (
     ConfigurationError,
     DocumentDamaged,
@@ -22,16 +23,18 @@ from orcha_dagster.domain.errors import (
 )
 from orcha_dagster.domain.ingestions import Claimed, IngestionStatus, IngestionView, Lease
 from orcha_dagster.domain.messages import Message
+from orcha_dagster.domain.pages import PageTreatment
 from orcha_dagster.domain.retrying import RetryPolicy
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.transcriptions import TranscribedPage, Transcription
+from orcha_dagster.interfaces.cpu_pool import CpuAllowance, get_cpu_allowance
 from orcha_dagster.interfaces.extractor import Extractor
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Bundle, Transcriber
-from orcha_dagster.pipeline.artifacts import artifact_path, get_artifact
+from orcha_dagster.pipeline.artifacts import Encoding, artifact_path, get_artifact, ingestion_folder
 from orcha_dagster.pipeline.ingesting import StageFinished, Tools
 from orcha_dagster.pipeline.ingestion_line import IngestionFailed, IngestionLine, LineSettings, Outcome
-from orcha_dagster.pipeline.receiving import claim_from_queue
+from orcha_dagster.pipeline.receiving import claim_from_queue, ring_silent
 from orcha_dagster.pipeline.submitting import submit_document
 from tests.fake_providers import FakeExtractor, FakePagePreparer, FakeTranscriber, fake_document
 from tests.fake_storage import Failures, FakeClock, FakeLedger, FakeObjectStore, FakeQueue
@@ -67,7 +70,9 @@ class Hall:
         transcriber: Transcriber | None = None,
         extractors: Sequence[Extractor] | None = None,
         stage_seconds: float = 60,
+        encoding: Encoding = Encoding.JSON,
     ) -> None:
+        self.encoding = encoding
         self.stage_seconds = stage_seconds
         self.clock = FakeClock()
         self.ledger = FakeLedger(self.clock, failures=ledger)
@@ -116,11 +121,20 @@ class Hall:
             extractors=self.extractors,
             max_document_bytes=1000,
             quality_threshold=0.5,
+            transcription_encoding=self.encoding,
+            document_seconds=77,
         )
         settings = LineSettings(
             lease_seconds=lease_seconds, stage_seconds=self.stage_seconds, concurrency=concurrency, retry=RETRY
         )
-        return IngestionLine(ledger=self.ledger, queue=self.queue, tools=tools, settings=settings, report=report)
+        return IngestionLine(
+            ledger=self.ledger,
+            queue=self.queue,
+            tools=tools,
+            settings=settings,
+            report=report,
+            now=lambda: self.clock.now,
+        )
 
     def carry(
         self,
@@ -201,6 +215,21 @@ class CrowdedTranscriber(FakeTranscriber):
         return await super().transcribe(bundle)
 
 
+class Untouching(FakePagePreparer):
+    """Finds nothing to treat."""
+
+    async def treat(
+        self, raw: RawDocument, document: Path, page: int, *, picture: Path, thoroughly: bool = False
+    ) -> PageTreatment:
+        treatment = await super().treat(raw, document, page, picture=picture, thoroughly=thoroughly)
+        return treatment.model_copy(update={"steps": ()})
+
+
+def redrive_silent(hall: Hall) -> None:
+    """As the sweep does."""
+    hall.queue.send(hall.ledger.find_silent(stale_after_seconds=600, limit=10))
+
+
 def stages_of(outcomes: Sequence[Outcome], ingestion_id: UUID) -> list[Stage]:
     return [one.stage for one in outcomes if isinstance(one, StageFinished) and one.ingestion_id == ingestion_id]
 
@@ -277,6 +306,16 @@ def test_when_no_extractor_has_anything_to_say_a_person_looks() -> None:
     )
 
 
+def test_the_work_on_each_document_has_its_own_allowance() -> None:
+    seen: list[CpuAllowance] = []
+    hall = Hall(transcriber=ThoughtfulTranscriber(lambda: seen.append(get_cpu_allowance())))
+    hall.submit("scan", "scan")
+    hall.submit("scan")
+    hall.carry()
+    assert [allowance.seconds for allowance in seen] == [77, 77, 77]
+    assert len({id(allowance) for allowance in seen}) == 2
+
+
 def test_the_failure_of_one_does_not_touch_its_neighbours() -> None:
     hall = Hall()
     before, bad, after = hall.submit(), hall.submit(content=b"%PDF-1.7 damaged"), hall.submit()
@@ -329,6 +368,31 @@ def test_a_provider_that_asks_for_a_pause_gets_it() -> None:
     assert hall.queue.hidden_seconds(str(ingestion_id)) == 42
 
 
+def test_a_daily_quota_uses_up_no_attempt_and_is_waited_for_about_a_day() -> None:
+    """The provider is asked every hour; when a day is over, the attempts count again."""
+    hall = Hall(transcriber=FakeTranscriber(failures=[RateLimited("daily", retry_after_seconds=3600)] * 30))
+    ingestion_id = hall.submit("scan")
+    asked, attempts = 0, []
+    while hall.view(ingestion_id).status is IngestionStatus.IN_PROGRESS:
+        attempts += [failed.code for failed in failures_of(hall.carry())]
+        asked += 1
+        hall.clock.move(3601)
+        redrive_silent(hall)
+    assert (asked, attempts) == (23 + RETRY.max_attempts, ["RATE_LIMITED"] * RETRY.max_attempts)
+    assert hall.view(ingestion_id).error_code == "RATE_LIMITED"
+
+
+def test_after_a_quota_is_full_again_the_first_attempt_goes_on() -> None:
+    hall = Hall(transcriber=FakeTranscriber(PRINTED, failures=[RateLimited("daily", retry_after_seconds=3600)] * 5))
+    ingestion_id = hall.submit("scan")
+    for _ in range(6):
+        assert failures_of(hall.carry()) == []
+        hall.clock.move(3601)
+        redrive_silent(hall)
+    view = hall.view(ingestion_id)
+    assert (view.status, view.attempt_count) == (IngestionStatus.COMPLETED, 1)
+
+
 def test_an_unknown_error_is_retried_as_often_as_any_and_keeps_its_text_to_itself(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -362,8 +426,9 @@ def test_what_comes_later_is_parked_without_a_lease_and_uses_up_no_attempt() -> 
     assert failures_of(outcomes) == []
     assert stages_of(outcomes, ingestion_id) == [Stage.RAW_DOCUMENT, Stage.PREPROCESSED_IMAGE, Stage.TRANSCRIPTION]
     assert hall.ledger.count_live_leases() == 0
-    assert hall.claim() == []
+    assert hall.queue.bodies == []
     hall.clock.move(91)
+    assert ring_silent(hall.ledger, hall.queue, stale_after_seconds=900, limit=10) == [ingestion_id]
     (lease,) = hall.claim()
     assert lease.attempt == 1
     hall.carry([lease])
@@ -409,6 +474,50 @@ def test_a_person_who_asks_again_gets_everything_read_again() -> None:
     hall.carry()
     hall.carry(hall.claim_by_hand(ingestion_id))
     assert transcriber.calls == [(1,), (1,)]
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+
+
+def test_nothing_of_an_earlier_reading_is_left_beside_a_new_one() -> None:
+    hall = Hall(transcriber=FakeTranscriber(PRINTED, confidences={"treated": 0.9, "scan": 0.4}))
+    ingestion_id = hall.submit("scan", "crooked")
+    hall.carry()
+    folder = ingestion_folder(ingestion_id)
+    assert {f"{folder}/preprocessed.pack", f"{folder}/second-picture-1.jpg"} <= set(hall.objects.list_paths(folder))
+    hall.pages, hall.transcriber = Untouching(), FakeTranscriber(PRINTED)
+    hall.carry(hall.claim_by_hand(ingestion_id))
+    assert hall.objects.list_paths(folder) == sorted(artifact_path(ingestion_id, stage) for stage in Stage)
+    assert hall.view(ingestion_id).preprocessed_file_path is None
+
+
+def test_pages_that_took_several_calls_are_kept_no_longer_than_needed() -> None:
+    hall = Hall(
+        transcriber=FakeTranscriber(
+            PRINTED, pages_per_call=15, bytes_per_call=60, failures=[None, ProviderUnavailable("away")]
+        )
+    )
+    ingestion_id = hall.submit(*["scan"] * 4)
+    hall.carry()
+    folder = f"{ingestion_folder(ingestion_id)}/transcription-pages"
+    assert len(hall.objects.list_paths(folder)) == 2
+    hall.clock.move(RETRY.max_delay_seconds)
+    hall.carry()
+    assert hall.transcriber.calls == [(1, 2), (3, 4), (3, 4)]  # type: ignore[attr-defined]
+    assert hall.objects.list_paths(folder) == []
+
+
+@pytest.mark.parametrize("encoding", Encoding)
+def test_the_row_points_at_the_transcription_in_its_encoding_and_a_later_attempt_finds_it(encoding: Encoding) -> None:
+    hall = Hall(extractors=[FakeExtractor(INVOICE, failures=[ProviderUnavailable("away")])], encoding=encoding)
+    ingestion_id = hall.submit("scan")
+    hall.carry()
+    path = artifact_path(ingestion_id, Stage.TRANSCRIPTION, encoding)
+    assert hall.view(ingestion_id).transcription_file_path == path
+    hall.clock.move(RETRY.max_delay_seconds)
+    outcomes = hall.carry()
+    assert [
+        one.artifact_path for one in outcomes if isinstance(one, StageFinished) and "output" in one.artifact_path
+    ] == [path]
+    assert hall.transcriber.calls == [(1,)]  # type: ignore[attr-defined]
     assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
 
 

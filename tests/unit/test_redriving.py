@@ -300,7 +300,7 @@ def test_only_the_named_one_is_dropped(desk: Desk) -> None:
 
 
 def test_what_the_history_could_not_keep_is_not_dropped() -> None:
-    desk = Desk(ledger_failures={"reject_message": [StorageUnavailable("away")]})
+    desk = Desk(ledger_failures={"reject_messages": [StorageUnavailable("away")]})
     desk.dead.put("hello")
     with pytest.raises(StorageUnavailable):
         desk.drop()

@@ -15,7 +15,14 @@ from orcha_dagster.domain.errors import (
     WorkerDied,
     WorkerTimedOut,
 )
-from orcha_dagster.domain.retrying import GIVE_UP, RetryPolicy, decide_retry, error_code, error_message
+from orcha_dagster.domain.retrying import (
+    GIVE_UP,
+    RetryPolicy,
+    decide_retry,
+    error_code,
+    error_message,
+    find_free_wait,
+)
 
 POLICY = RetryPolicy(max_attempts=4, first_delay_seconds=10, max_delay_seconds=100)
 
@@ -65,6 +72,23 @@ def test_a_provider_that_names_a_time_is_taken_at_its_word() -> None:
 
 def test_a_provider_that_names_a_time_does_not_get_more_attempts() -> None:
     assert decide_retry(RateLimited("x", retry_after_seconds=1), POLICY.max_attempts, POLICY).gives_up
+
+
+@pytest.mark.parametrize(
+    ("error", "age_seconds", "wait"),
+    [
+        (RateLimited("x", retry_after_seconds=3600), 0, 3600),
+        (RateLimited("x", retry_after_seconds=3600), 23 * 3600, 3600),
+        (RateLimited("x", retry_after_seconds=3600), 23.5 * 3600, None),
+        (RateLimited("x", retry_after_seconds=POLICY.max_delay_seconds), 0, None),
+        (RateLimited("x"), 0, None),
+        (ProviderTimeout("x"), 0, None),
+    ],
+)
+def test_only_a_long_wait_for_a_quota_is_free_and_only_for_a_day(
+    error: Exception, age_seconds: float, wait: float | None
+) -> None:
+    assert find_free_wait(error, age_seconds=age_seconds, policy=POLICY) == wait
 
 
 def test_no_wait_is_a_decision_to_try_again_at_once() -> None:

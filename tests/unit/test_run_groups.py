@@ -5,7 +5,7 @@ from uuid import uuid4
 import dagster as dg
 
 from orcha_dagster.domain.documents import Document
-from orcha_dagster.domain.ingestions import IngestionStatus, Lease
+from orcha_dagster.domain.ingestions import Lease
 from orcha_dagster.partitions import INGESTIONS
 from orcha_dagster.run_tags import CLAIM_TAG, RANGE_END_TAG, RANGE_START_TAG
 from orcha_dagster.sensors.run_groups import group_leases, order_partitions
@@ -21,7 +21,6 @@ def lease(*, attempt: int = 1, epoch: int = 1) -> Lease:
         attempt=attempt,
         document=document,
         receipt_handle="handle",
-        status_before=IngestionStatus.IN_PROGRESS,
     )
 
 

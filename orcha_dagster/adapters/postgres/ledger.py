@@ -6,16 +6,22 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
-from psycopg import errors
 from psycopg.rows import DictRow, dict_row
 from psycopg.types.json import Jsonb
 from psycopg_pool import ConnectionPool
 
-from orcha_dagster.adapters.postgres.rows import claim_from_row, event_from_row, lease_from_row, view_from_row
+from orcha_dagster.adapters.postgres.errors import translated_errors
+from orcha_dagster.adapters.postgres.rows import (
+    claim_by_hand_from_row,
+    claim_from_row,
+    event_from_row,
+    lease_from_row,
+    view_from_row,
+)
 from orcha_dagster.adapters.postgres.sql import statement
 from orcha_dagster.domain.documents import Document
-from orcha_dagster.domain.earlier_documents import EarlierDocument
-from orcha_dagster.domain.errors import AttemptsExhausted, ConfigurationError, LeaseLost, StorageUnavailable
+from orcha_dagster.domain.earlier_documents import DocumentIdentity, EarlierDocument
+from orcha_dagster.domain.errors import AttemptsExhausted, LeaseLost
 from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.ingestions import Abandoned, Claim, IngestionView, Lease
 from orcha_dagster.domain.messages import Message
@@ -90,13 +96,13 @@ class PostgresLedger(IngestionLedger):
 
     def claim_by_hand(self, ingestion_ids: Sequence[UUID], *, owner: str, lease_seconds: float) -> list[Claim]:
         values = {"ids": list(ingestion_ids), "owner": owner, "lease_seconds": lease_seconds}
-        return [claim_from_row(row) for row in self._execute("claim_by_hand", values)]
+        return [claim_by_hand_from_row(row) for row in self._execute("claim_by_hand", values)]
 
     def take_over(
-        self, ingestion_ids: Sequence[UUID], *, claim_owner: str, owner: str, lease_seconds: float
+        self, ingestion_ids: Sequence[UUID] | None, *, claim_owner: str, owner: str, lease_seconds: float
     ) -> list[Lease]:
         values = {
-            "ids": list(ingestion_ids),
+            "ids": None if ingestion_ids is None else list(ingestion_ids),
             "claim_owner": claim_owner,
             "owner": owner,
             "lease_seconds": lease_seconds,
@@ -120,6 +126,9 @@ class PostgresLedger(IngestionLedger):
             if (lease.ingestion_id, lease.epoch) in handles
         ]
 
+    def holds(self, lease: Lease) -> bool:
+        return bool(self._execute("holds", {"id": lease.ingestion_id, "epoch": lease.epoch}))
+
     def finish_stage(
         self,
         lease: Lease,
@@ -129,6 +138,7 @@ class PostgresLedger(IngestionLedger):
         preprocessed_file_path: str | None = None,
         transcription_file_path: str | None = None,
         transcription_quality_score: float | None = None,
+        facts: Mapping[str, object] | None = None,
     ) -> None:
         self._execute_fenced(
             "finish_stage",
@@ -138,6 +148,7 @@ class PostgresLedger(IngestionLedger):
             preprocessed_file_path=preprocessed_file_path,
             transcription_file_path=transcription_file_path,
             transcription_quality_score=transcription_quality_score,
+            facts=Jsonb(dict(facts or {})),
         )
 
     def complete(self, lease: Lease, extraction: Extraction, verdict: Verdict) -> None:
@@ -166,11 +177,24 @@ class PostgresLedger(IngestionLedger):
         self._execute_fenced("park", lease, after_seconds=after_seconds, reason=reason)
 
     def release(self, lease: Lease, *, attempt_counts: bool = False) -> None:
-        self._execute_fenced("release", lease, status_before=lease.status_before, attempt_counts=attempt_counts)
+        before = lease.returns_to
+        self._execute_fenced(
+            "release",
+            lease,
+            attempt_counts=attempt_counts,
+            status=before and before.status,
+            attempt_count=before and before.attempt_count,
+            started_at=before and before.started_at,
+            completed_at=before and before.completed_at,
+        )
 
     def abandon(self, owners: Sequence[str], *, attempt_counts: bool, wait_seconds: float = 0) -> list[Abandoned]:
         values = {"owners": list(owners), "attempt_counts": attempt_counts, "wait_seconds": wait_seconds}
         return [Abandoned(row["id"], row["message_receipt_handle"]) for row in self._execute("abandon", values)]
+
+    def list_quiet_owners(self, *, lease_seconds: float, quiet_seconds: float) -> list[str]:
+        values = {"lease_seconds": lease_seconds, "quiet_seconds": quiet_seconds}
+        return [row["lease_owner"] for row in self._execute("list_quiet_owners", values)]
 
     def reopen(
         self, ingestion_ids: Sequence[UUID] | None, *, source: str, code: str | None = None, limit: int = 1000
@@ -183,12 +207,23 @@ class PostgresLedger(IngestionLedger):
         rows = self._execute("cancel", {"ids": list(ingestion_ids), "source": source})
         return [row["ingestion_id"] for row in rows]
 
-    def reject_message(self, body: str, reason: str) -> None:
+    def reject_messages(self, bodies: Sequence[str], reason: str) -> None:
         # A body can be 256 KB of anything; the beginning is enough, and PostgreSQL takes no NUL in text.
-        self._execute("reject_message", {"body": body[:200].replace("\0", "\ufffd"), "reason": reason})
+        beginnings = [body[:200].replace("\0", "\ufffd") for body in bodies]
+        self._execute("reject_messages", {"bodies": beginnings, "reason": reason})
 
-    def list_earlier(self, document_id: UUID, *, gross: str) -> list[EarlierDocument]:
-        rows = self._execute("list_earlier", {"document_id": document_id, "gross": gross})
+    def remember_document(self, lease: Lease, identity: DocumentIdentity) -> list[EarlierDocument]:
+        values = identity.model_dump() | {
+            "id": lease.ingestion_id,
+            "epoch": lease.epoch,
+            "case_id": lease.document.case_id,
+        }
+        with self._transaction() as connection:
+            connection.execute(statement("lock_identity"), values)
+            remembered = connection.execute(statement("remember_document"), values).fetchone()
+            if remembered is None:
+                raise _lost(lease)
+            rows = connection.execute(statement("list_known_before"), values | remembered).fetchall()
         return [EarlierDocument.model_validate(row) for row in rows]
 
     def find(self, ingestion_id: UUID) -> IngestionView | None:
@@ -202,13 +237,17 @@ class PostgresLedger(IngestionLedger):
         views = {row["id"]: view_from_row(row) for row in rows}
         return [views[ingestion_id] for ingestion_id in ingestion_ids if ingestion_id in views]
 
+    def list_finished(self, ingestion_ids: Sequence[UUID], *, for_seconds: float) -> list[UUID]:
+        rows = self._execute("list_finished", {"ids": list(ingestion_ids), "for_seconds": for_seconds})
+        return [row["id"] for row in rows]
+
     def list_events(self, ingestion_id: UUID) -> list[StatusEvent]:
         return [event_from_row(row) for row in self._execute("list_events", {"id": ingestion_id})]
 
     def _execute_fenced(self, name: str, lease: Lease, **values: object) -> None:
         """A fenced statement returns its row; none means that the lease has moved on."""
         if not self._execute(name, {"id": lease.ingestion_id, "epoch": lease.epoch, **values}):
-            raise LeaseLost(f"Ingestion {lease.ingestion_id} is no longer held at epoch {lease.epoch}.")
+            raise _lost(lease)
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> Rows:
         with self._transaction() as connection:
@@ -217,16 +256,11 @@ class PostgresLedger(IngestionLedger):
 
     @contextmanager
     def _transaction(self) -> Iterator[psycopg.Connection[DictRow]]:
-        """The one place where the driver's errors become ours. What is left is a defect of ours, and stays unknown."""
-        try:
+        with translated_errors():
             self._pool.open()
             with self._pool.connection() as connection:
                 yield connection
-        except (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError) as error:
-            # Internal: the transaction cannot be used, as when a server became a read-only standby.
-            raise StorageUnavailable(f"The database does not answer ({type(error).__name__}).") from error
-        except (errors.UndefinedTable, errors.UndefinedColumn, errors.InsufficientPrivilege) as error:
-            raise ConfigurationError(
-                f"The database has not what this version needs ({type(error).__name__}).",
-                remedy="Run: orcha migrate, as the user of ORCHA_DATABASE_URL.",
-            ) from error
+
+
+def _lost(lease: Lease) -> LeaseLost:
+    return LeaseLost(f"Ingestion {lease.ingestion_id} is no longer held at epoch {lease.epoch}.")

@@ -3,7 +3,7 @@
 from psycopg.rows import DictRow
 
 from orcha_dagster.domain.documents import Document
-from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionView, Lease, NotClaimable
+from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionView, Lease, NotClaimable, Standing
 from orcha_dagster.domain.status_events import StatusEvent
 
 
@@ -27,14 +27,31 @@ def lease_from_row(row: DictRow) -> Lease:
         attempt=row["attempt_count"],
         document=document_from_row(row),
         receipt_handle=row["message_receipt_handle"],
-        status_before=row["status_before"],
+        earlier_error_code=row["error_code"],
     )
 
 
 def claim_from_row(row: DictRow) -> Claim:
     if row["outcome"] == "claimed":
         return Claim(row["id"], Claimed(lease_from_row(row)))
-    return Claim(row["id"], NotClaimable(row["outcome"]), held_by_same_message=row["held_by_same_message"])
+    return Claim(
+        row["id"],
+        NotClaimable(row["outcome"]),
+        held_by_same_message=row["held_by_same_message"],
+        wait_seconds=row["wait_seconds"],
+    )
+
+
+def claim_by_hand_from_row(row: DictRow) -> Claim:
+    if row["outcome"] != "claimed":
+        return Claim(row["id"], NotClaimable(row["outcome"]))
+    before = Standing(
+        status=row["status_before"],
+        attempt_count=row["attempts_before"],
+        started_at=row["started_before"],
+        completed_at=row["completed_before"],
+    )
+    return Claim(row["id"], Claimed(lease_from_row(row).model_copy(update={"before": before})))
 
 
 def view_from_row(row: DictRow) -> IngestionView:

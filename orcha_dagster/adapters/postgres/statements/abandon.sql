@@ -15,7 +15,9 @@ WITH left_behind AS (
      WHERE ingestion.id = left_behind.id
     RETURNING ingestion.*, left_behind.lost_by, left_behind.lost_attempt
 ), told AS (
-    INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source)
-    SELECT 'LEASE_LOST', 'ERROR', id, document_id, case_id, batch_id, lost_attempt, lost_by FROM freed
+    INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source, detail)
+    SELECT 'LEASE_LOST', 'ERROR', id, document_id, case_id, batch_id, lost_attempt, lost_by,
+           jsonb_build_object('counts', %(attempt_counts)s)
+      FROM freed
 )
 SELECT id, message_receipt_handle FROM freed;

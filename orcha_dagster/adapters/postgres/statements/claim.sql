@@ -29,25 +29,27 @@ WITH rung AS (
     RETURNING ingestion.*, candidate.lost_by
 ), told AS (
     -- An owner that is still named let its lease run out: the attempt before this one died without a word.
-    INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source)
-    SELECT event.type, event.status, id, document_id, case_id, batch_id, event.attempt, event.source
+    INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source, detail)
+    SELECT event.type, event.status, id, document_id, case_id, batch_id, event.attempt, event.source, event.detail
       FROM claimed,
-           LATERAL (VALUES (1, 'LEASE_LOST', 'ERROR', attempt_count - 1, lost_by),
-                           (2, 'INGESTION_STARTED', 'SUCCESS', attempt_count, lease_owner))
-                   AS event (number, type, status, attempt, source)
+           LATERAL (VALUES (1, 'LEASE_LOST', 'ERROR', attempt_count - 1, lost_by, '{"counts": true}'::jsonb),
+                           (2, 'INGESTION_STARTED', 'SUCCESS', attempt_count, lease_owner, '{}'))
+                   AS event (number, type, status, attempt, source, detail)
      WHERE event.source IS NOT NULL
      ORDER BY id, event.number
 ), redelivered AS (
-    -- The owner's own message, delivered again because its visibility ran out: the owner needs the new handle.
-    SELECT ingestion.id, rung.receipt_handle
-      FROM ingestion JOIN rung ON rung.id = ingestion.id AND rung.message_id = ingestion.message_id
+    -- The owner's own message, delivered again because its visibility ran out: the owner needs the new handle. An owner
+    -- without one, who started by hand, gets the first that arrives: it may be the only one there is.
+    SELECT ingestion.id, rung.message_id, rung.receipt_handle
+      FROM ingestion JOIN rung ON rung.id = ingestion.id
+                              AND rung.message_id = coalesce(ingestion.message_id, rung.message_id)
      WHERE ingestion.status = 'in-progress'
        AND ingestion.lease_expires_at >= now()
      ORDER BY ingestion.id
        FOR UPDATE OF ingestion SKIP LOCKED
 ), refreshed AS (
     UPDATE ingestion
-       SET message_receipt_handle = redelivered.receipt_handle
+       SET message_id = redelivered.message_id, message_receipt_handle = redelivered.receipt_handle
       FROM redelivered
      WHERE ingestion.id = redelivered.id
     RETURNING ingestion.id
@@ -58,14 +60,17 @@ SELECT rung.id,
             WHEN ingestion.status <> 'in-progress' THEN 'finished'
             WHEN refreshed.id IS NOT NULL THEN 'held'
             -- Its owner's own message, and somebody is changing it: perhaps its owner, who gives it back.
-            WHEN ingestion.lease_expires_at >= now() AND ingestion.message_id = rung.message_id THEN 'busy'
+            WHEN ingestion.lease_expires_at >= now()
+                 AND rung.message_id = coalesce(ingestion.message_id, rung.message_id) THEN 'busy'
             WHEN ingestion.lease_expires_at >= now() THEN 'held'
             WHEN ingestion.retry_at > now() THEN 'waiting'
             ELSE 'busy'
        END AS outcome,
        refreshed.id IS NOT NULL AS held_by_same_message,
-       claimed.lease_epoch, claimed.attempt_count, claimed.message_receipt_handle,
-       'in-progress' AS status_before,
+       CASE WHEN ingestion.status = 'in-progress' AND ingestion.retry_at > now()
+            THEN extract(epoch FROM ingestion.retry_at - now())::float8
+       END AS wait_seconds,
+       claimed.lease_epoch, claimed.attempt_count, claimed.message_receipt_handle, claimed.error_code,
        document.id AS document_id, document.file_name, document.file_path, document.byte_size, document.sha256, document.schema_name,
        document.case_id, document.batch_id
   FROM rung

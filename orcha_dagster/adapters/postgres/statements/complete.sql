@@ -24,6 +24,6 @@ SELECT 'INGESTION_COMPLETED', id, document_id, case_id, batch_id, attempt_count,
        jsonb_build_object('accepted', valid_structured_data, 'reasons', %(reasons)s::jsonb,
                           'model', extraction_model, 'input_tokens', extraction_input_tokens,
                           'output_tokens', extraction_output_tokens,
-                          'seconds', extract(epoch FROM completed_at - started_at))
+                          'seconds', round(extract(epoch FROM completed_at - started_at), 3))
   FROM completed
 RETURNING ingestion_id;

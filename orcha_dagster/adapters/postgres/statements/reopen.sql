@@ -13,7 +13,8 @@ WITH wanted AS (
     UPDATE ingestion
        SET status = 'in-progress', started_at = NULL, completed_at = NULL, attempt_count = 0, retry_at = NULL,
            lease_owner = NULL, lease_expires_at = NULL, lease_epoch = lease_epoch + 1,
-           message_id = NULL, message_receipt_handle = NULL, rung_at = now()
+           message_id = NULL, message_receipt_handle = NULL, rung_at = now(),
+           error_code = NULL, error_message = NULL, error_stage = NULL
       FROM wanted
      WHERE ingestion.id = wanted.id
     RETURNING ingestion.*, wanted.lost_by, wanted.lost_attempt
@@ -22,7 +23,7 @@ WITH wanted AS (
     INSERT INTO status_event (event_type, status, ingestion_id, document_id, case_id, batch_id, attempt, source, detail)
     SELECT event.type, event.status, id, document_id, case_id, batch_id, event.attempt, event.source, event.detail
       FROM reopened,
-           LATERAL (VALUES (1, 'LEASE_LOST', 'ERROR', lost_attempt, lost_by, '{}'::jsonb),
+           LATERAL (VALUES (1, 'LEASE_LOST', 'ERROR', lost_attempt, lost_by, '{"counts": true}'::jsonb),
                            (2, 'INGESTION_QUEUED', 'SUCCESS', NULL, %(source)s::text, '{"again": true}'))
                    AS event (number, type, status, attempt, source, detail)
      WHERE event.source IS NOT NULL
