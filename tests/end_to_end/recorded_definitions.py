@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from orcha_dagster.domain.documents import RawDocument
 from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.transcriptions import TranscribedPage
 from orcha_dagster.interfaces.object_store import ObjectStore
+from orcha_dagster.interfaces.page_preparer import BundleFile
 from orcha_dagster.interfaces.transcriber import Bundle, BundleLimits
 from orcha_dagster.pipeline.ingesting import Tools
 from orcha_dagster.resources.providers import ProvidersResource
@@ -28,7 +29,9 @@ _POISON_SECONDS = 0.4
 class OnePagePreparer(FakePagePreparer):
     """Every document is a single scanned page, and its bytes are the picture."""
 
-    async def inspect(self, raw: RawDocument, document: Path) -> tuple[PageMeasurement, ...]:
+    async def inspect(
+        self, raw: RawDocument, document: Path, *, on_pages: Callable[[], None] | None = None
+    ) -> tuple[PageMeasurement, ...]:
         return (PageMeasurement(page=1, has_text_layer=False),)
 
     async def treat(
@@ -46,8 +49,9 @@ class OnePagePreparer(FakePagePreparer):
         pictures: Mapping[int, Path],
         drawn: Collection[int],
         limits: BundleLimits,
-    ) -> Bundle:
-        return Bundle(document.read_bytes(), "image/jpeg", tuple(pages))
+        file: Path,
+    ) -> BundleFile:
+        return BundleFile(document, "image/jpeg", tuple(pages))
 
 
 class RecordingTranscriber(FakeTranscriber):

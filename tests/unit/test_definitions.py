@@ -36,8 +36,12 @@ print(json.dumps({
     "jobs": sorted(name for name in repository.job_names if not name.startswith("__")),
     "steps": [node.name for node in job.nodes],
     "sensors": {sensor.name: sensor.default_status.value for sensor in repository.sensor_defs},
-    "partitions": {str(repository.asset_graph.get(key).partitions_def.name) for key in
-                   repository.asset_graph.get_all_asset_keys()}.pop(),
+    "schedules": {schedule.name: schedule.default_status.value for schedule in repository.schedule_defs},
+    "partitions": {
+        key.to_user_string(): partitions.name
+        for key in repository.asset_graph.get_all_asset_keys()
+        if (partitions := repository.asset_graph.get(key).partitions_def)
+    },
     "touched": touched,
 }))
 """
@@ -61,28 +65,28 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return result
 
 
-def test_the_five_stages_are_assets_in_their_order(loaded: dict[str, Any]) -> None:
-    assert loaded["parents"] == {
-        "raw_document": [],
-        "preprocessed_image": ["raw_document"],
-        "transcription": ["preprocessed_image"],
-        "extraction": ["transcription"],
-        "quality_verdict": ["extraction"],
-    }
-    assert len(loaded["assets"]) == 5
+STAGES = ["raw_document", "preprocessed_image", "transcription", "extraction", "quality_verdict"]
+
+
+def test_the_five_stages_are_assets_in_their_order_beside_the_log(loaded: dict[str, Any]) -> None:
+    earlier = [[], *([stage] for stage in STAGES)]
+    assert loaded["parents"] == {**dict(zip(STAGES, earlier, strict=False)), "status_log": []}
 
 
 def test_one_step_of_one_job_carries_them(loaded: dict[str, Any]) -> None:
-    assert (loaded["jobs"], loaded["steps"]) == (["ingest"], ["ingestion_stages"])
+    assert loaded["steps"] == ["ingestion_stages"]
+    assert {"ingest", "flush_status_log", "compact_status_log"} <= set(loaded["jobs"])
 
 
 def test_a_partition_is_an_ingestion(loaded: dict[str, Any]) -> None:
-    assert loaded["partitions"] == "ingestions"
+    assert loaded["partitions"] == dict.fromkeys(STAGES, "ingestions")
 
 
-def test_the_sensors_are_there_and_run_without_being_asked(loaded: dict[str, Any]) -> None:
-    names = ("ingestion_queue", "silent_ingestions", "failed_runs", "cancelled_runs")
-    assert loaded["sensors"] == dict.fromkeys(names, "RUNNING")
+def test_the_sensors_and_schedules_are_there_and_run_without_being_asked(loaded: dict[str, Any]) -> None:
+    names = {"ingestion_queue", "silent_ingestions", "failed_runs", "cancelled_runs", "status_log_backlog"}
+    assert names | {"event_sinks", "old_partitions"} <= set(loaded["sensors"])
+    assert "status_log_compaction" in loaded["schedules"]
+    assert {*loaded["sensors"].values(), *loaded["schedules"].values()} == {"RUNNING"}
 
 
 def test_nothing_connects_anywhere_and_nothing_is_written(loaded: dict[str, Any]) -> None:

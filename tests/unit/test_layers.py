@@ -11,6 +11,7 @@ MAY_IMPORT_DAGSTER_INTERNALS = {
     "assets/materializing.py",
     "resources/compute_logs.py",
     "resources/dagster_storage.py",
+    "resources/run_queue.py",
 }
 
 

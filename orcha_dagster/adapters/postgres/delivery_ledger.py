@@ -1,0 +1,88 @@
+"""How far each sink has come, in PostgreSQL. What a segment is and when it is settled is the journal's to know."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import ConnectionPool
+
+from orcha_dagster.adapters.postgres.errors import translated_errors
+from orcha_dagster.adapters.postgres.event_journal import PostgresEventJournal
+from orcha_dagster.adapters.postgres.sql import statement
+from orcha_dagster.domain.deliveries import Delivery, LogPosition
+from orcha_dagster.domain.logged_events import LoggedEvent
+from orcha_dagster.interfaces.delivery_ledger import DeliveryLedger
+
+_MOST_ERROR_CHARACTERS = 500
+
+
+class PostgresDeliveryLedger(DeliveryLedger):
+    """Connects at the first call, not before; `close` gives the connections back."""
+
+    def __init__(self, database_url: str, *, max_connections: int = 4, connect_seconds: float = 10.0) -> None:
+        self._journal = PostgresEventJournal(database_url, connect_seconds=int(connect_seconds))
+        self._pool: ConnectionPool[psycopg.Connection[DictRow]] = ConnectionPool(
+            database_url,
+            kwargs={"row_factory": dict_row},
+            min_size=0,
+            max_size=max_connections,
+            timeout=connect_seconds,
+            open=False,
+            check=ConnectionPool.check_connection,
+        )
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def seal(self) -> int:
+        return self._journal.seal()
+
+    def find_or_start(self, sink: str, *, first_segment: int) -> Delivery:
+        with self._transaction() as connection:
+            connection.execute(statement("start_delivery"), {"sink": sink, "first_segment": first_segment})
+            rows = connection.execute(statement("view_deliveries"), {"sink": sink}).fetchall()
+        return _delivery_from_row(rows[0])
+
+    def list_events_after(self, position: LogPosition, *, before_segment: int, limit: int) -> list[LoggedEvent]:
+        values = {**position._asdict(), "before_segment": before_segment, "limit": limit}
+        return [LoggedEvent.model_validate(row) for row in self._fetch("list_events_after", values)]
+
+    def record_delivered(self, sink: str, *, before: LogPosition, after: LogPosition, count: int) -> bool:
+        values = {
+            "sink": sink,
+            "before_segment": before.segment,
+            "before_event_id": before.event_id,
+            "count": count,
+            **after._asdict(),
+        }
+        return bool(self._fetch("record_delivered", values))
+
+    def record_failure(self, sink: str, message: str) -> None:
+        with self._transaction() as connection:
+            values = {"sink": sink, "message": message[:_MOST_ERROR_CHARACTERS]}
+            connection.execute(statement("record_delivery_failure"), values)
+
+    def list_deliveries(self) -> list[Delivery]:
+        return [_delivery_from_row(row) for row in self._fetch("view_deliveries", {"sink": None})]
+
+    def count_waiting(self, position: LogPosition) -> int:
+        return int(self._fetch("count_waiting_events", position._asdict())[0]["count"])
+
+    def _fetch(self, name: str, values: Mapping[str, Any]) -> list[DictRow]:
+        with self._transaction() as connection:
+            return connection.execute(statement(name), values).fetchall()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[psycopg.Connection[DictRow]]:
+        with translated_errors():
+            self._pool.open()
+            with self._pool.connection() as connection:
+                yield connection
+
+
+def _delivery_from_row(row: DictRow) -> Delivery:
+    position = LogPosition(row["segment"], row["event_id"])
+    others = {name: row[name] for name in Delivery.model_fields if name != "position"}
+    return Delivery(position=position, **others)
