@@ -2,18 +2,15 @@
 What a queue is used for is not known here."""
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cached_property
-from ipaddress import ip_address
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
-import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 
+from orcha_dagster.adapters.aws_connection import AwsClient, translated_boto_errors
 from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
 
 T = TypeVar("T")
@@ -31,17 +28,20 @@ class SqsConnection:
 
     def __init__(self, queue_url: str) -> None:
         self._url = queue_url
-        self._connecting = threading.Lock()
 
     @property
     def client(self) -> Any:
-        # A boto client may be shared between threads, but not be made by two of them at once.
-        with self._connecting:
-            return self._connected
+        return self._aws.client
 
     @cached_property
-    def _connected(self) -> Any:
-        return boto3.session.Session().client("sqs", **_connection_arguments(self._url))
+    def _aws(self) -> AwsClient:
+        parts = _split_url(self._url)
+        return AwsClient(
+            "sqs",
+            endpoint_url=f"{parts.scheme}://{parts.netloc}",
+            region=_find_region(parts.hostname or ""),
+            config=Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard", "max_attempts": 3}),
+        )
 
     def get_attributes(self, queue_url: str, names: Sequence[str]) -> dict[str, str]:
         """Those that the queue has; SQS leaves out the others."""
@@ -67,35 +67,15 @@ def groups(items: Sequence[T]) -> Iterator[Sequence[T]]:
         yield items[start : start + BATCH_SIZE]
 
 
-@contextmanager
 def translated(
     queue: str = "The queue of ORCHA_QUEUE_URL", *, if_missing: str = "Create it, or correct the URL."
-) -> Iterator[None]:
-    """The one place where boto's errors become ours."""
-    try:
-        yield
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        if code in {"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"}:
-            raise ConfigurationError(f"{queue} does not exist.", remedy=if_missing) from error
-        raise StorageUnavailable(f"The queue answered {code}.") from error
-    except BotoCoreError as error:
-        raise StorageUnavailable(f"The queue does not answer ({type(error).__name__}).") from error
-
-
-def _connection_arguments(queue_url: str) -> dict[str, Any]:
-    parts = _split_url(queue_url)
-    host = parts.hostname or ""
-    config = Config(connect_timeout=5, read_timeout=30, retries={"mode": "standard", "max_attempts": 3})
-    arguments: dict[str, Any] = {"endpoint_url": f"{parts.scheme}://{parts.netloc}", "config": config}
-    if _is_loopback(host):
-        # An emulator on this machine asks for credentials but checks none; the real ones stay for the real services.
-        arguments |= {"region_name": "us-east-1", "aws_access_key_id": "orcha", "aws_secret_access_key": "orcha"}
-        # A company's http_proxy must not get between two processes of this machine.
-        arguments["config"] = config.merge(Config(proxies={}))
-    elif region := _find_region(host):
-        arguments["region_name"] = region
-    return arguments
+) -> AbstractContextManager[None]:
+    return translated_boto_errors(
+        "The queue",
+        away=StorageUnavailable,
+        missing={"AWS.SimpleQueueService.NonExistentQueue", "QueueDoesNotExist"},
+        if_missing=ConfigurationError(f"{queue} does not exist.", remedy=if_missing),
+    )
 
 
 def _split_url(queue_url: str) -> SplitResult:
@@ -117,13 +97,6 @@ def _find_region(host: str) -> str | None:
     if not host.endswith((".amazonaws.com", ".amazonaws.com.cn", ".api.aws")):
         return None
     return next((label for label in host.split(".") if re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d+", label)), None)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _ignore_outdated(answer: dict[str, Any]) -> None:

@@ -7,11 +7,13 @@ from uuid import UUID
 import typer
 
 from orcha_dagster.adapters.obstore_objects import ObstoreObjects
+from orcha_dagster.adapters.postgres.delivery_ledger import PostgresDeliveryLedger
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
 from orcha_dagster.adapters.sqs_dead_letters import SqsDeadLetters
 from orcha_dagster.adapters.sqs_queue import SqsQueue
 from orcha_dagster.domain.errors import ConfigurationError
 from orcha_dagster.interfaces.dead_letters import DeadLetters
+from orcha_dagster.interfaces.delivery_ledger import DeliveryLedger
 from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.message_queue import MessageQueue
 from orcha_dagster.interfaces.object_store import ObjectStore
@@ -23,6 +25,15 @@ NOT_RUNNING = "Start the embedded parts with `make up`, or set the address of yo
 @contextmanager
 def open_ledger(settings: Settings) -> Iterator[IngestionLedger]:
     ledger = PostgresLedger(get_database_url(settings), connect_seconds=5)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+@contextmanager
+def open_delivery_ledger(settings: Settings) -> Iterator[DeliveryLedger]:
+    ledger = PostgresDeliveryLedger(get_database_url(settings), connect_seconds=5)
     try:
         yield ledger
     finally:

@@ -2,6 +2,8 @@
 
 import socket
 from collections.abc import Callable
+from datetime import UTC
+from functools import partial
 from typing import Annotated, NamedTuple
 from uuid import uuid4
 
@@ -9,9 +11,16 @@ import psycopg
 import typer
 
 from orcha_dagster.adapters.postgres.migrating import find_schema_problem
-from orcha_dagster.cli.connections import NOT_RUNNING, get_database_url, get_object_store, get_queue
+from orcha_dagster.adapters.sinks.configured import list_sinks
+from orcha_dagster.cli.connections import (
+    NOT_RUNNING,
+    get_database_url,
+    get_object_store,
+    get_queue,
+    open_delivery_ledger,
+)
 from orcha_dagster.cli.screen import console, plain_table, print_json
-from orcha_dagster.domain.errors import ConfigurationError, OrchaError
+from orcha_dagster.domain.errors import ConfigurationError, OrchaError, SinkUnavailable
 from orcha_dagster.settings import Settings, load_settings
 
 
@@ -24,7 +33,8 @@ class Finding(NamedTuple):
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Check every part and say how to mend what is wrong."""
     settings = load_settings()
-    findings = [_examine(part, examine, settings) for part, examine in _EXAMINATIONS.items()]
+    examinations = _EXAMINATIONS | {f"sink {name}": partial(_examine_sink, name) for name in _sink_names(settings)}
+    findings = [_examine(part, examine, settings) for part, examine in examinations.items()]
     if as_json:
         print_json([finding._asdict() for finding in findings])
     else:
@@ -90,6 +100,28 @@ def _examine_code_server(settings: Settings) -> str:
             f"The code server does not answer at {address[0]}:{address[1]}.", remedy=NOT_RUNNING
         ) from error
     return f"answers at {address[0]}:{address[1]}"
+
+
+def _examine_sink(name: str, settings: Settings) -> str:
+    with open_delivery_ledger(settings) as ledger:
+        delivery = next((one for one in ledger.list_deliveries() if one.sink == name), None)
+        if delivery is None:
+            return "not seen yet; it gets what happens after the sensor event_sinks has seen it"
+        progress = f"{delivery.delivered} events delivered, {ledger.count_waiting(delivery.position)} waiting"
+    if delivery.failing_since:
+        since = delivery.failing_since.astimezone(UTC)
+        raise SinkUnavailable(f"failing since {since:%Y-%m-%d %H:%M:%S} UTC; {progress}. {delivery.last_error}")
+    return progress
+
+
+def _sink_names(settings: Settings) -> list[str]:
+    sinks = list_sinks(
+        sns_topic=settings.events_sns_topic,
+        firehose_stream=settings.events_firehose_stream,
+        webhook_url=settings.events_webhook_url,
+        webhook_secret=settings.events_webhook_secret,
+    )
+    return [sink.name for sink in sinks]
 
 
 _EXAMINATIONS: dict[str, Callable[[Settings], str]] = {
