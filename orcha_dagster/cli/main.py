@@ -14,10 +14,13 @@ from orcha_dagster.cli.doctor import doctor
 from orcha_dagster.cli.environment import env
 from orcha_dagster.cli.evaluate import evaluate
 from orcha_dagster.cli.migrate import migrate
+from orcha_dagster.cli.query import query
+from orcha_dagster.cli.report import report
 from orcha_dagster.cli.retry import retry
 from orcha_dagster.cli.screen import say_error
 from orcha_dagster.cli.show import show
 from orcha_dagster.cli.status import status
+from orcha_dagster.cli.status_log import status_log
 from orcha_dagster.cli.submit import submit
 from orcha_dagster.cli.up import up
 from orcha_dagster.domain.errors import ConfigurationError, OrchaError, StorageUnavailable
@@ -32,9 +35,10 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for command in (up, demo, submit, status, show, retry, cancel, doctor, env, migrate):
+for command in (up, demo, submit, status, show, retry, cancel, query, report, doctor, env, migrate):
     app.command()(command)
 app.add_typer(dead_letters)
+app.add_typer(status_log)
 app.add_typer(evaluate)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from orcha_dagster.evaluation.extraction_scores import End, ExtractionScore
 from orcha_dagster.evaluation.field_matching import Match
 from orcha_dagster.evaluation.field_scores import FieldScore
-from orcha_dagster.evaluation.html.elements import Column, Content, Markup, element, join, number, table
+from orcha_dagster.html.elements import Column, Content, Markup, element, join, number, table
 
 _END_CLASSES = {
     End.ACCEPTED_WRONG: "bad",

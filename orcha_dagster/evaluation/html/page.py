@@ -1,8 +1,7 @@
-"""The report as one HTML page: it opens anywhere, asks the network for nothing, and runs no script."""
+"""The report on an extraction as an HTML page: which parts it has, in which order."""
 
 from orcha_dagster.evaluation.evaluating_extraction import ExtractionReport
 from orcha_dagster.evaluation.html.cases import show_case
-from orcha_dagster.evaluation.html.elements import Markup, element, join
 from orcha_dagster.evaluation.html.sections import (
     show_comparison,
     show_fields,
@@ -10,19 +9,16 @@ from orcha_dagster.evaluation.html.sections import (
     show_tiles,
     show_verdicts,
 )
-from orcha_dagster.evaluation.html.style import STYLE
+from orcha_dagster.evaluation.html.style import CASES_STYLE
 from orcha_dagster.evaluation.page_views import WORST_VIEWED, PageViews
 from orcha_dagster.evaluation.worst_cases import choose_worst
-
-# Nothing but what is in the page itself, even if a document held words that a browser takes for more than words.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+from orcha_dagster.html.elements import Markup, element, join
+from orcha_dagster.html.page import write_page
 
 
 def write_html(report: ExtractionReport, views: PageViews) -> str:
-    title = "How right the extraction is"
-    body = element(
-        "body",
-        element("h1", title),
+    return write_page(
+        "How right the extraction is",
         element("p", _about(report), class_="note"),
         show_tiles(report),
         show_targets(report),
@@ -30,13 +26,8 @@ def write_html(report: ExtractionReport, views: PageViews) -> str:
         show_fields(report),
         show_comparison(report),
         _show_cases(report, views),
+        style=CASES_STYLE,
     )
-    head = (
-        '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f"<title>{title}</title><style>{STYLE}</style>"
-    )
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head>{body}</html>\n'
 
 
 def _about(report: ExtractionReport) -> str:

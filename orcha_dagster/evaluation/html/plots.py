@@ -1,12 +1,12 @@
 """Plots as SVG, drawn by hand: no library, no script, and the colours of the page around them."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil, floor, log10
 from typing import NamedTuple
 
 from orcha_dagster.evaluation.figures import FieldFigures
-from orcha_dagster.evaluation.html.elements import Content, Markup, element, join, percent
 from orcha_dagster.evaluation.ranking import Bin, Coverage
+from orcha_dagster.html.drawing import draw, round_step, round_up
+from orcha_dagster.html.elements import Content, Markup, element, percent
 
 _ROW = 24  # height of a bar with its room
 _NAMES, _BARS, _VALUES = 170, 330, 120  # widths
@@ -39,13 +39,13 @@ def plot_fields(fields: Mapping[str, FieldFigures]) -> Markup:
             _bar(_NAMES, top, _BARS * (one.recall or 0), "right"),
             element("text", f"{percent(one.recall)}  of {one.labelled}", x=_NAMES + _BARS + 10, y=top + 16),
         ]
-    return _svg(_NAMES + _BARS + _VALUES, _ROW * len(fields), "Share of each field that is right", rows)
+    return draw(_NAMES + _BARS + _VALUES, _ROW * len(fields), "Share of each field that is right", rows)
 
 
 def plot_histogram(bins: Sequence[Bin]) -> Markup:
     """How many were how sure, right ones below and wrong ones on top of them."""
     most = max((one.right + one.wrong for one in bins), default=0)
-    frame = Frame(top=_round_up(max(most, 4)))
+    frame = Frame(top=round_up(max(most, 4)))
     bars: list[Markup] = []
     for one in bins:
         left, width = frame.x(one.low) + 1.5, frame.width / len(bins) - 3
@@ -77,7 +77,7 @@ def plot_reliability(series: Mapping[str, Sequence[Bin]]) -> Markup:
 def plot_coverage(curve: Sequence[Coverage], *, now: tuple[float, float] | None, wanted: float) -> Markup:
     """What share of the accepted is wrong, were the surest accepted up to any share of all."""
     highest = max([wanted, *(point.wrong for point in curve), now[1] if now else 0.0])
-    frame = Frame(top=min(1.0, _round_up(max(0.08, highest))))
+    frame = Frame(top=min(1.0, round_up(max(0.08, highest))))
     points = [(point.accepted, point.wrong) for point in curve]
     drawn = [
         _line([(0, wanted), (1, wanted)], frame, "guide"),
@@ -109,18 +109,7 @@ def _chart(
         element("text", across, x=frame.x(0.5), y=bottom + 38, class_="middle name"),
         element("text", upwards, class_="middle name", transform=turned),
     ]
-    return _svg(frame.left + frame.width + 20, bottom + 46, label, [*axes, *drawn, *names])
-
-
-def round_step(highest: float) -> float:
-    """1, 2 or 5 with its zeros, so that four steps or fewer reach the highest value."""
-    size = 10.0 ** floor(log10(highest / 4))
-    return next(size * factor for factor in (1, 2, 5, 10) if size * factor * 4 >= highest - 1e-9)
-
-
-def _round_up(highest: float) -> float:
-    step = round_step(highest)
-    return ceil(highest / step - 1e-9) * step
+    return draw(frame.left + frame.width + 20, bottom + 46, label, [*axes, *drawn, *names])
 
 
 def _line(points: Sequence[tuple[float, float]], frame: Frame, class_: str) -> Markup:
@@ -130,15 +119,3 @@ def _line(points: Sequence[tuple[float, float]], frame: Frame, class_: str) -> M
 
 def _bar(left: float, top: float, width: float, class_: str) -> Markup:
     return element("rect", x=left, y=top + 4, width=round(width, 1), height=_ROW - 8, rx=3, class_=class_)
-
-
-def _svg(width: float, height: float, label: str, contents: Sequence[Content]) -> Markup:
-    return element(
-        "svg",
-        join(contents),
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {width} {height}",
-        role="img",
-        aria_label=label,
-        style=f"max-width:{round(1.2 * width)}px",
-    )

@@ -4,10 +4,10 @@ from orcha_dagster.evaluation.comparing import Change, Paired
 from orcha_dagster.evaluation.evaluating_extraction import ExtractionReport
 from orcha_dagster.evaluation.extraction_scores import End
 from orcha_dagster.evaluation.figures import FieldFigures, judged_documents, judged_fields
-from orcha_dagster.evaluation.html.elements import Column, Content, Markup, element, join, number, percent, table
 from orcha_dagster.evaluation.html.plots import plot_coverage, plot_fields, plot_histogram, plot_reliability
 from orcha_dagster.evaluation.ranking import coverage_curve, reliability
 from orcha_dagster.evaluation.targets import MAX_ACCEPTED_WRONG
+from orcha_dagster.html.elements import Column, Content, Markup, element, join, number, percent, table
 
 _CHANGES = {Change.BETTER: "good", Change.WORSE: "bad", Change.INCONCLUSIVE: "quiet"}
 _REACHED = {True: ("reached", "good"), False: ("not reached", "bad"), None: ("not measured", "quiet")}
