@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from benchmarks import memory, own_cost, throughput
+from benchmarks import memory, own_cost, status_log, throughput
 from benchmarks.bench_settings import forget_chosen_settings
 from benchmarks.screen import console
 
@@ -20,12 +20,14 @@ class Benchmark(StrEnum):
     OWN_COST = "own-cost"
     THROUGHPUT = "throughput"
     MEMORY = "memory"
+    STATUS_LOG = "status-log"
 
 
 MEASURES: dict[Benchmark, Callable[..., dict[str, float]]] = {
     Benchmark.OWN_COST: own_cost.measure,
     Benchmark.THROUGHPUT: throughput.measure,
     Benchmark.MEMORY: memory.measure,
+    Benchmark.STATUS_LOG: status_log.measure,
 }
 
 
