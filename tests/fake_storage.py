@@ -311,7 +311,8 @@ class FakeLedger(IngestionLedger):
             row, before = self._get_held(lease), lease.returns_to
             status = IngestionStatus.IN_PROGRESS if before is None else before.status
             counts = before is None and attempt_counts
-            self._tell(EventType.NOTIFICATION, row, what="released", status=status, counts=counts)
+            accepted = {"accepted": row.valid_structured_data} if status is IngestionStatus.COMPLETED else {}
+            self._tell(EventType.NOTIFICATION, row, what="released", status=status, counts=counts, **accepted)
             if before is not None:
                 row.status, row.attempt_count = before.status, before.attempt_count
                 row.started_at, row.completed_at = before.started_at, before.completed_at

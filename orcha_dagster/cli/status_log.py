@@ -107,9 +107,8 @@ def _count_logged(settings: Settings) -> int:
     from orcha_dagster.analysis.asking import ask
     from orcha_dagster.analysis.opening import open_log
 
-    cache = settings.home_folder / "log-cache"
-    now = datetime.now(UTC)
-    with open_log(get_object_store(settings), url=settings.object_store_url, cache_folder=cache, now=now) as log:
+    objects, cache = get_object_store(settings), settings.log_cache_folder
+    with open_log(objects, url=settings.object_store_url, cache_folder=cache, now=datetime.now(UTC)) as log:
         return int(ask(log, "SELECT count(*) AS count FROM events")["count"][0].as_py())
 
 

@@ -597,6 +597,15 @@ def test_giving_back_is_told_with_the_attempt_and_whether_it_counts(
     assert (last.attempt, last.detail) == (1, {"what": "released", "status": "in-progress", "counts": attempt_counts})
 
 
+@pytest.mark.parametrize("verdict", [ACCEPTED, DOUBTED])
+def test_what_was_completed_and_is_given_back_is_told_with_its_verdict(book: LedgerUnderTest, verdict: Verdict) -> None:
+    ingestion_id = book.add()
+    book.ledger.complete(book.claim_lease(ingestion_id), EXTRACTION, verdict)
+    book.ledger.release(lease_of(book.claim_by_hand(ingestion_id)))
+    detail = {"what": "released", "status": "completed", "counts": False, "accepted": verdict is ACCEPTED}
+    assert book.ledger.list_events(ingestion_id)[-1].detail == detail
+
+
 def test_a_lease_is_held_until_it_runs_out(book: LedgerUnderTest) -> None:
     lease = book.claim_lease(book.add())
     assert book.ledger.holds(lease)

@@ -76,6 +76,25 @@ def test_a_notification_after_the_end_does_not_reopen_an_ingestion(log: OpenedLo
     assert log.answer("in_flight") == []
 
 
+def test_what_was_given_back_stands_again_as_it_stood(log: OpenedLog) -> None:
+    """A person had one stage of each done again, or a run was stopped."""
+    endings = [("completed", True), ("completed", False), ("failed", None), ("cancelled", None), ("in-progress", None)]
+    events = []
+    for job, (status, accepted) in enumerate(endings, start=1):
+        detail = {"what": "released", "status": status} | ({} if accepted is None else {"accepted": accepted})
+        events += [
+            event("INGESTION_QUEUED", job),
+            event("INGESTION_STARTED", job, 1, attempt=1, by_hand=True),
+            stage("transcription", job, 2, 0.5),
+            event("NOTIFICATION", job, 3, attempt=1, **detail),
+        ]
+    log.write(events)
+    states = {row["jobId"]: row["state"] for row in log.answer("current_state")}
+    expected = ["accepted", "to review", "failed", "cancelled", "waiting for another attempt"]
+    assert states == {job_id(number): state for number, state in enumerate(expected, start=1)}
+    assert [row["jobId"] for row in log.answer("in_flight")] == [job_id(5)]
+
+
 def test_the_current_state_is_the_latest_recorded_whichever_partition_and_clock(log: OpenedLog) -> None:
     """The clock of the second event runs behind, and its case was changed in between."""
     log.write([event("INGESTION_QUEUED", 1, 100, case=1), event("INGESTION_STARTED", 1, 50, case=2, attempt=1)])

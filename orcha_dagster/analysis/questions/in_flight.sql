@@ -4,17 +4,22 @@
 WITH turns AS (
   SELECT
     jobId,
-    max_by(eventType, eventId) AS last_turn,
+    max_by(
+      CASE WHEN eventType = 'NOTIFICATION' THEN json_extract_scalar(eventDetail, '$.status') ELSE eventType END, eventId
+    ) AS last_turn,
     max("timestamp") FILTER (WHERE eventType = 'INGESTION_QUEUED') AS queued_at
   FROM events
-  WHERE eventType IN (
-      'INGESTION_QUEUED', 'INGESTION_STARTED', 'INGESTION_COMPLETED', 'INGESTION_FAILED', 'INGESTION_CANCELLED'
+  WHERE jobId IS NOT NULL
+    AND (
+      eventType IN (
+        'INGESTION_QUEUED', 'INGESTION_STARTED', 'INGESTION_COMPLETED', 'INGESTION_FAILED', 'INGESTION_CANCELLED'
+      )
+      OR (eventType = 'NOTIFICATION' AND json_extract_scalar(eventDetail, '$.status') IS NOT NULL)
     )
-    AND jobId IS NOT NULL
   GROUP BY jobId
 ),
 unfinished AS (
-  SELECT jobId, queued_at FROM turns WHERE last_turn IN ('INGESTION_QUEUED', 'INGESTION_STARTED')
+  SELECT jobId, queued_at FROM turns WHERE last_turn IN ('INGESTION_QUEUED', 'INGESTION_STARTED', 'in-progress')
 ),
 ends AS (
   SELECT "timestamp" AS ended_at FROM events WHERE eventType IN ('INGESTION_COMPLETED', 'INGESTION_FAILED')

@@ -20,7 +20,8 @@ WITH held AS (
 )
 INSERT INTO status_event (event_type, ingestion_id, document_id, case_id, batch_id, attempt, source, detail)
 SELECT 'NOTIFICATION', id, document_id, case_id, batch_id, given_back, finished_by,
-       jsonb_build_object('what', 'released', 'status', status,
-                          'counts', %(status)s::text IS NULL AND %(attempt_counts)s)
+       jsonb_strip_nulls(jsonb_build_object(
+           'what', 'released', 'status', status, 'counts', %(status)s::text IS NULL AND %(attempt_counts)s,
+           'accepted', CASE status WHEN 'completed' THEN valid_structured_data END))
   FROM released
 RETURNING ingestion_id;
