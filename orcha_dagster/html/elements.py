@@ -57,6 +57,11 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[Content]], *, class
     return element("div", whole, class_="wide")
 
 
+def counted(count: int, thing: str) -> str:
+    """1 row, 2 rows."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def percent(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else f"{100 * value:.{digits}f} %"
 

@@ -4,7 +4,7 @@ from orcha_dagster.html.elements import Content, element, text
 from orcha_dagster.html.style import STYLE
 
 # Nothing but what is in the page itself, even if a document held words that a browser takes for more than words.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def write_page(title: str, *contents: Content, style: str = "") -> str:

@@ -9,7 +9,7 @@ STYLE = """
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 2.5rem 1.5rem 5rem; max-width: 74rem; background: var(--paper); color: var(--ink);
   font: 15px/1.55 system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif; }
-h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .4rem; letter-spacing: -.01em; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .4rem; letter-spacing: -.01em; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin: 3rem 0 .8rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 2.5rem 0 .2rem; overflow-wrap: anywhere; }
 p { margin: .3rem 0 .8rem; max-width: 60rem; }
@@ -28,12 +28,12 @@ td span.wrong, .bad { color: var(--wrong); }
 abbr { text-decoration: none; color: var(--soft); }
 .badge { font-size: .78rem; font-weight: 600; border: 1px solid; border-radius: 1rem; padding: .08rem .6rem;
   margin-left: .4rem; white-space: nowrap; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(19rem, 1fr)); gap: .8rem; margin: 1.5rem 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .8rem; margin: 1.5rem 0; }
 .tile { background: var(--panel); border-radius: .6rem; padding: .9rem 1.1rem; }
 .tile b { display: block; font-size: 1.6rem; font-weight: 600; letter-spacing: -.01em;
-  font-variant-numeric: tabular-nums; }
+  font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .tile small { color: var(--soft); display: block; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(26rem, 1fr)); gap: 2rem 3rem; margin-top: 2rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 2rem 3rem; margin-top: 2rem; }
 figure { margin: 0; } figcaption { color: var(--soft); font-size: .85rem; margin: .3rem 0 0; }
 .plots figcaption { max-width: 30rem; }
 svg { width: 100%; height: auto; display: block; margin-bottom: .8rem; } svg text { font-size: 12px; fill: var(--ink); }

@@ -15,7 +15,7 @@ from orcha_dagster.stack.processes import ManagedProcess, answers_http
 
 DEFINITIONS = "orcha_dagster.definitions"
 # Importing Dagster and the definitions takes 5 to 10 s on two cores, and much longer from a cold disk.
-_READY_SECONDS = 180
+_READY_SECONDS = 90
 _DAEMON_IS_READY = b"Instance is configured with the following daemons"
 
 

@@ -30,6 +30,10 @@ class PortTaken(ConfigurationError):
     """It ended because somebody else has its port."""
 
 
+class DoesNotAnswer(ConfigurationError):
+    """It lives, and was not ready in time."""
+
+
 class ManagedProcess:
     """One child with a log file. `probe` answers whether it is ready to serve; it must return within a second or so."""
 
@@ -87,7 +91,7 @@ class ManagedProcess:
             if not self.is_running():
                 raise self._failed(f"ended with exit status {self._child.returncode if self._child else None}")
             if time.monotonic() > deadline:
-                raise self._failed(f"was not ready after {self._ready_seconds:.0f} seconds")
+                raise self._failed(f"was not ready after {self._ready_seconds:.0f} seconds", DoesNotAnswer)
             if cancelled.wait(0.1):
                 raise StopRequested
 
@@ -128,10 +132,10 @@ class ManagedProcess:
         mark = self._environment[HOME_MARK]
         return [process for process in psutil.process_iter() if _session(process) == session and _mark(process) == mark]
 
-    def _failed(self, what: str) -> ConfigurationError:
+    def _failed(self, what: str, kind: type[ConfigurationError] = ConfigurationError) -> ConfigurationError:
         lines = last_lines(self.log)
         taken = self._port is not None and not self.is_running() and not _can_listen(self._port)
-        return (PortTaken if taken else ConfigurationError)(
+        return (PortTaken if taken else kind)(
             f"The {self.name} {what}." + (f" Its last lines:\n{lines}\n" if lines else ""),
             remedy=f"Read {self.log}.",
         )

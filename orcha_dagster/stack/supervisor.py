@@ -15,7 +15,7 @@ from orcha_dagster.stack.addresses import StackAddresses, dagster_environment, o
 from orcha_dagster.stack.dagster_processes import DEFINITIONS, CodeServer, Daemon, WebServer
 from orcha_dagster.stack.home import OrchaHome
 from orcha_dagster.stack.postgres_server import PostgresServer, find_binaries
-from orcha_dagster.stack.processes import PortTaken, StopRequested, end_leftovers, free_port
+from orcha_dagster.stack.processes import DoesNotAnswer, PortTaken, StopRequested, end_leftovers, free_port
 from orcha_dagster.stack.queue_server import QueueServer
 from orcha_dagster.stack.unfinished_runs import wait_for_runs
 
@@ -208,7 +208,14 @@ class Stack:
         service.start()
 
     def _wait_ready(self, service: Service) -> None:
-        service.wait_ready(self._stop_requested)
+        try:
+            service.wait_ready(self._stop_requested)
+        except DoesNotAnswer:
+            # Seen once in hundreds of starts: a web server that hung before it listened. Another one does not.
+            self._say(f"The {service.name} does not answer; starting it again.")
+            service.stop()
+            service.start()
+            service.wait_ready(self._stop_requested)
         self._say(f"The {service.name} is ready.")
 
     def _restart(self, service: Service) -> None:

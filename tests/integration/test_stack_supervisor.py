@@ -16,7 +16,7 @@ from dotenv import dotenv_values
 
 from orcha_dagster.domain.errors import ConfigurationError
 from orcha_dagster.stack.home import HomeInUse, OrchaHome
-from orcha_dagster.stack.processes import HOME_MARK, answers_http
+from orcha_dagster.stack.processes import HOME_MARK, ManagedProcess, answers_http
 from orcha_dagster.stack.supervisor import Stack
 
 DEFINITIONS = """
@@ -128,6 +128,28 @@ def test_it_starts_serves_on_loopback_restarts_what_dies_and_leaves_nothing_behi
     assert not home.stack_env.exists()
     assert not home.is_in_use()
     stack.stop()
+
+
+def test_a_process_that_hangs_at_its_start_is_started_again(
+    home: OrchaHome, build_stack: Callable[..., Stack], said: list[str], tmp_path: Path
+) -> None:
+    hang_once = (
+        "import pathlib, sys, time; p = pathlib.Path(sys.argv[1]); e = p.exists(); p.touch(); print(e); time.sleep(60)"
+    )
+    home.prepare()
+    process: ManagedProcess = ManagedProcess(
+        "web server",
+        [sys.executable, "-u", "-c", hang_once, str(tmp_path / "was here")],
+        {},
+        home,
+        probe=lambda: b"True" in process.output_since_start(),
+        ready_seconds=2,
+    )
+    try:
+        build_stack()._start_service(process)
+        assert said[-2:] == ["The web server does not answer; starting it again.", "The web server is ready."]
+    finally:
+        process.stop()
 
 
 def test_after_a_killed_supervisor_the_next_start_ends_the_rest_and_keeps_the_data(

@@ -3,20 +3,22 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orcha_dagster.analysis.html.charts import Bar, Piece, Span, plot_bars, plot_periods, plot_spans
+from orcha_dagster.analysis.html.charts import Bar, Piece, plot_bars, plot_periods, shorten
 from orcha_dagster.analysis.periods import make_periods
 from orcha_dagster.analysis.reporting import Answer, StatusReport
 from orcha_dagster.analysis.words import (
     cell_words,
     count_words,
+    moment_words,
     money_words,
     seconds_words,
     share_words,
 )
-from orcha_dagster.html.elements import Column, Content, Markup, element, join, table
+from orcha_dagster.html.elements import Column, Content, Markup, counted, element, join, table
 
 _PERIODS = 120
 _BARS = 14
+_TURNS = 100  # of one ingestion
 _TABLE_ROWS = 50
 _LONG_CELL = 60
 # Where a page has no room for all columns of a question.
@@ -41,15 +43,21 @@ def show_tiles(report: StatusReport) -> Markup:
     completed = states.get("accepted", 0) + states.get("to review", 0)
     cost = sum(row["cost_usd"] for row in report.rows("cost_per_case"))
     in_flight = report.answers["in_flight"].row_count
-    until = report.last_expected_at
     tiles = [
-        ("Ingestions", count_words(sum(states.values())), f"{count_words(report.event_count)} events"),
+        ("Ingestions", count_words(sum(states.values())), counted(report.event_count, "event")),
         ("Accepted", share_words(states.get("accepted", 0) / completed if completed else None), "of the completed"),
         ("Failed", count_words(states.get("failed", 0)), "for good, now"),
-        ("In flight", count_words(in_flight), f"done by {until:%d %b %H:%M}" if until else "no pace to tell by"),
+        ("In flight", count_words(in_flight), _outlook(report, in_flight)),
         ("Paid", money_words(cost), f"{money_words(cost / completed)} a document" if completed else "so far"),
     ]
     return element("div", *(_tile(*tile) for tile in tiles), class_="tiles")
+
+
+def _outlook(report: StatusReport, in_flight: int) -> str:
+    if not in_flight:
+        return "all have ended"
+    until = report.last_expected_at
+    return f"at this pace until {until:%d %b %H:%M}" if until else "no pace to tell by"
 
 
 def _tile(name: str, figure: str, words: str) -> Markup:
@@ -62,11 +70,11 @@ def _show_table(answer: Answer, *, is_folded: bool) -> Markup:
     columns = [Column(name.replace("_", " "), _is_number(shown, name)) for name in names]
     rows = [[_cell(name, row[name]) for name in names] for row in shown]
     more = answer.row_count - len(shown)
-    note = element("p", f"{count_words(more)} more are not shown.", class_="note") if more else ""
+    note = element("p", f"{counted(more, 'more row')} of the answer: {_ask(answer)}.", class_="note") if more else ""
     whole = join([table(columns, rows), note])
     if not is_folded:
         return whole
-    return element("details", element("summary", f"Figures ({count_words(answer.row_count)} rows)"), whole)
+    return element("details", element("summary", f"Figures ({counted(answer.row_count, 'row')})"), whole)
 
 
 def _is_number(rows: Sequence[Row], name: str) -> bool:
@@ -78,8 +86,15 @@ def _cell(name: str, value: Any) -> Content:
     return element("span", words, class_="long") if len(words) > _LONG_CELL else words
 
 
-def _keys(*keys: tuple[str, str]) -> Markup:
-    return element("p", *(element("span", words, class_=f"key {kind}") for kind, words in keys), class_="keys")
+def _keys(*keys: tuple[str, str], beside: str = "") -> Markup:
+    return element("p", *(element("span", words, class_=f"key {kind}") for kind, words in keys), beside, class_="keys")
+
+
+def _first_bars(rows: Sequence[Row], bars: Sequence[Bar], label: str, **scale: float) -> Markup:
+    """With a word about the rows that there is no bar for."""
+    left_out = len(rows) - len(bars)
+    words = f"The first {len(bars)}; {counted(left_out, 'more')[:-1]} in the figures." if left_out else ""
+    return join([plot_bars(bars, label, **scale), element("p", words, class_="note") if words else ""])
 
 
 def _plot_states(rows: list[dict[str, Any]]) -> Markup:
