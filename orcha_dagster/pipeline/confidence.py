@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orcha_dagster.domain.extractions import ExtractedField, Extraction, Row
-from orcha_dagster.domain.transcriptions import Box, Transcription
+from orcha_dagster.domain.transcriptions import Box, Transcription, Word
 from orcha_dagster.pipeline.evidence.agreement import Agreement, weigh_witnesses
 from orcha_dagster.pipeline.evidence.amounts import confirmed_fields, row_multiplies, to_decimal
-from orcha_dagster.pipeline.evidence.names import weigh_name
+from orcha_dagster.pipeline.evidence.names import has_doubtful_word, weigh_name
 from orcha_dagster.pipeline.evidence.payments import Payment, find_payment
 from orcha_dagster.pipeline.matching.label_fit import label_fit
 from orcha_dagster.pipeline.matching.page_index import PageIndex
@@ -131,7 +131,8 @@ class _Weigher:
         fit = self._label_fit(name, each)
         if name == "seller":
             found = weigh_name(each.value, self.transcription)
-            return found.speaking_for + (fit > 0), found.speaking_against + (fit < 0)
+            is_doubtful = has_doubtful_word(each.value, self.readings.words_at(each.page, each.box))
+            return found.speaking_for + (fit > 0), found.speaking_against + (fit < 0) + is_doubtful
         confirmations, contradictions = int(fit > 0), int(fit < 0)
         if name == "currency":
             confirmations, contradictions = int(fit > 0 or self._stands_beside_a_number(each)), 0
@@ -167,6 +168,10 @@ class _Readings:
     def at(self, page: int | None, box: Box | None) -> float:
         """The least sure of the words there; 1 when there is no place, because then there is no reading either."""
         return min((self._confidence(page, index, box) for index in self._lines_in(page, box)), default=1.0)
+
+    def words_at(self, page: int | None, box: Box | None) -> list[Word]:
+        lines = [self._lines[page or 0][index] for index in self._lines_in(page, box)]
+        return [word for line in lines for word in line.words]
 
     def place_of(self, each: ExtractedField) -> Place | None:
         """The characters of the first line a field stands in."""

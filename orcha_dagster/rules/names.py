@@ -27,6 +27,11 @@ _NUMBER_BEFORE = re.compile(r"^\s*(?:#\s?\d+|0\d{2,}|\d{6,})[\s:\-]+(?=[^\W\d]{2
 # In capitals OCR takes an I for a bracket; one that is closed is a bracket.
 _MISREAD_I = re.compile(r"(?<=[A-Z])[\[|](?=[A-Z\s]|$)(?![^\[]*\])")
 _FORMERLY = re.compile(r"\s*[(,]?\s*\b(?:f\.?k\.?a|formerly|vormals|anciennement|dahulunya)\b.*$", re.IGNORECASE)
+# A branch below the name of its company: "(Jalan Klang Lama)", but not "(Reg. …)", "(formerly …)" or "(Tax invoice)".
+_BRANCH_IN_BRACKETS = re.compile(
+    r"[(\[]\s*(?!(?:co|company|reg|roc|gst|sst|tax|no|formerly|f\.?k\.?a|incorporated|invoice|receipt|copy|duplicate)\b)"
+    r"[a-z][a-z .&'\-]{2,40}[)\]]"
+)
 _LEADING_MARKS = re.compile(r"^[^a-z0-9]+")
 _MARKS = " ,:;·•●|-*_~'\"<>="
 _TITLE_BEHIND = re.compile(r"\s+(?:tax\s+)?(?:invoice|rechnung|facture|receipt)\s*$", re.IGNORECASE)
@@ -119,6 +124,11 @@ def continues_name(text: str) -> bool:
     """Nothing but the legal form and words of trade, so that it must be the end of the name above."""
     rest = labels.TRADE_WORDS.sub("", labels.COMPANY_ENDINGS.sub("", fold(text)))
     return has_company_ending(text) and sum(map(str.isalpha, rest)) < 3
+
+
+def is_branch_in_brackets(text: str) -> bool:
+    """A line of nothing but words in brackets: printed below a company, it is part of its name."""
+    return _BRANCH_IN_BRACKETS.fullmatch(fold(text).strip()) is not None
 
 
 def compact(text: str) -> str:

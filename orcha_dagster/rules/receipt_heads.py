@@ -12,6 +12,7 @@ from orcha_dagster.rules.names import (
     continues_name,
     has_company_ending,
     is_address_or_contact,
+    is_branch_in_brackets,
     is_name,
     is_registered,
 )
@@ -31,10 +32,11 @@ def find_head(layout: Layout) -> ExtractedField | None:
     """The first company of the head, else the first name of the lines that stand right above the address."""
     names: list[_Name] = []
     for name in _names_above_address(layout):
-        if names and continues_name(name.text):
-            names[-1] = _Name(names[-1].cell, f"{names[-1].text} {name.text}")
-        else:
+        place = _find_beginning(name, names)
+        if place is None:
             names.append(name)
+        else:
+            names[place] = _Name(names[place].cell, f"{names[place].text} {name.text}")
     if not names:
         return None
     company = next((name for name in names if has_company_ending(name.text)), None) or _find_registered(layout)
@@ -42,12 +44,29 @@ def find_head(layout: Layout) -> ExtractedField | None:
     return field_at(chosen.cell, chosen.text, chosen.text)
 
 
+def _find_beginning(name: _Name, names: list[_Name]) -> int | None:
+    """Which of the names above this one goes on with."""
+    if names and continues_name(name.text):
+        return len(names) - 1
+    if is_branch_in_brackets(name.text):
+        for place, above in reversed(list(enumerate(names))):
+            if has_company_ending(above.text) and _is_right_above(above.cell, name.cell):
+                return place
+    return None
+
+
+def _is_right_above(above: Cell, below: Cell) -> bool:
+    return below.top - above.bottom <= MAX_GAP * max(above.height, below.height)
+
+
 def _names_above_address(layout: Layout) -> Iterator[_Name]:
     has_name = False
     for row in layout.first_page if layout.rows else ():
         for cell, text in phrases(row):
-            name = clean_name(text)
-            if is_name(name) and not (has_name and is_address_or_contact(text)):
+            name = text.strip() if is_branch_in_brackets(text) else clean_name(text)
+            if has_name and is_branch_in_brackets(text):
+                yield _Name(cell, name)
+            elif is_name(name) and not (has_name and is_address_or_contact(text)):
                 has_name = True
                 yield _Name(cell, name)
             elif has_name and _ends_head(cell):
@@ -72,7 +91,7 @@ def _ends_head(cell: Cell) -> bool:
 def _first_of_block(names: list[_Name]) -> _Name:
     first = names[-1]
     for name in reversed(names[:-1]):
-        if first.cell.top - name.cell.bottom > MAX_GAP * max(first.cell.height, name.cell.height):
+        if not _is_right_above(name.cell, first.cell):
             break
         first = name
     return first

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orcha_dagster.domain.extractions import ExtractedField, Extraction, Row, Witness
-from orcha_dagster.domain.transcriptions import Line, TranscribedPage, Transcription
+from orcha_dagster.domain.transcriptions import Line, TranscribedPage, Transcription, Word
 from orcha_dagster.pipeline.confidence import Evidence, field_confidence, with_confidences
 from orcha_dagster.pipeline.grounding import ground
 from tests.fake_providers import transcription_of
@@ -157,6 +157,32 @@ def test_a_name_with_characters_that_names_do_not_have_is_doubtful(misread: str)
 def test_a_name_in_which_a_bracket_was_taken_for_a_letter_is_doubtful() -> None:
     assert confidence_of("seller", "HARBOUR MARINE LTD", "HARBOUR MAR[NE LTD") < 0.5
     assert confidence_of("seller", "HARBOUR MARINE LTD", "HARBOUR MARINE LTD") > 0.8
+
+
+@pytest.mark.parametrize(
+    ("printed", "hesitated_at", "is_doubtful"),
+    [
+        ("99 SPEED NART S/B", "NART", True),
+        ("99 SPEED MART S/B", "S/B", False),  # a legal form, which rules put right
+        ("LIM SENG HARDWARE", "HARDWARE", False),  # a word of a trade, which is known
+        ("LIM SENG HARDWARE", "SENG", True),
+        ("MR. D.I. (M) SDN BHD", "(M)", False),  # too short to tell
+    ],
+)
+def test_a_name_whose_reader_hesitated_about_a_letter_of_it_is_doubtful(
+    printed: str, hesitated_at: str, is_doubtful: bool
+) -> None:
+    def confidence(sure: float) -> float:
+        line = transcription_of(printed).pages[0].lines[0]
+        words = tuple(
+            Word(text=text, box=line.box, confidence=sure if text == hesitated_at else 1.0) for text in printed.split()
+        )
+        read = line.model_copy(update={"words": words})
+        page = TranscribedPage(page=1, lines=(read,), source="test", quality_score=1.0)
+        transcription = Transcription(pages=(page,), provider="test", provider_version="1", quality_score=1.0)
+        return weighed({"seller": printed}, transcription).fields["seller"].confidence or 0.0
+
+    assert (confidence(0.95) < confidence(1.0) - 0.2) is is_doubtful
 
 
 def test_a_name_that_goes_on_in_the_next_line_is_not_outranked_by_it() -> None:

@@ -113,6 +113,24 @@ def test_a_receipt_in_dollars_is_read_month_first() -> None:
 
 
 @pytest.mark.parametrize(
+    ("below", "seller"),
+    [
+        ("(HARBOUR BRANCH)", "CORNER MARKET LTD (HARBOUR BRANCH)"),
+        ("(Co. Reg. 1234567-X)", "CORNER MARKET LTD"),
+        ("(TAX INVOICE)", "CORNER MARKET LTD"),
+        ("(formerly Old Market Ltd)", "CORNER MARKET LTD"),
+    ],
+)
+def test_a_branch_in_brackets_below_a_company_is_part_of_its_name(below: str, seller: str) -> None:
+    found = receipt_values("CORNER MARKET LTD", below, "12 Mill Lane", *RECEIPT[2:])
+    assert found["seller"] == seller
+
+
+def test_words_in_brackets_far_below_or_under_no_company_are_no_branch() -> None:
+    assert receipt_values("CORNER BAKERY", "(HARBOUR BRANCH)", *RECEIPT[1:])["seller"] == "CORNER BAKERY"
+
+
+@pytest.mark.parametrize(
     ("rows", "schema"),
     [
         (ENGLISH, "invoice"),

@@ -1,16 +1,19 @@
 """What speaks for a text being the whole name of a company, and what speaks against it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from orcha_dagster.domain.transcriptions import Transcription
+from orcha_dagster.domain.transcriptions import Transcription, Word
 from orcha_dagster.pipeline.matching.folding import compact
 from orcha_dagster.rules import labels
 from orcha_dagster.rules.folding import fold
 
 TOP_ROWS = 8  # of the first page; the name of a seller stands in one of them
 SAME_BEGINNING = 8  # characters; a name may go on in the next row
+# A name is checked against nothing else on the page: one letter that its reader hesitated about may be another one.
+DOUBTFUL_WORD = 0.96
+SHORTEST_WORD = 3  # shorter ones are legal forms and initials, which rules put right
 LONGEST_TAIL = 3  # letters and digits behind the legal form; more was not part of the name
 _TRADE = re.compile(
     r"(?<![a-z])(?:trading|enterprises?|restaurant|restoran|ristorante|cafe|coffee|bakery|bakeries|backerei|"
@@ -46,6 +49,16 @@ def weigh_name(name: str, transcription: Transcription) -> NameEvidence:
         against = is_address or _continues(name, rows) or (not has_trade and _is_outranked(name, rows))
     against = against or _was_corrected(name, rows)
     return NameEvidence(speaking_for, against + (_NO_NAME.search(folded) is not None))
+
+
+def has_doubtful_word(name: str, words: Iterable[Word]) -> bool:
+    """Whether one of the words that make the name its own was read with hesitation; those of a trade are known."""
+    own = _TRADE.sub(" ", labels.COMPANY_ENDINGS.sub(" ", fold(name)))
+    mine = {compact(word) for word in own.split()}
+    return any(
+        word.confidence < DOUBTFUL_WORD and len(compact(word.text)) >= SHORTEST_WORD and compact(word.text) in mine
+        for word in words
+    )
 
 
 def find_legal_form(folded: str) -> int | None:
