@@ -28,12 +28,14 @@ td span.wrong, .bad { color: var(--wrong); }
 abbr { text-decoration: none; color: var(--soft); }
 .badge { font-size: .78rem; font-weight: 600; border: 1px solid; border-radius: 1rem; padding: .08rem .6rem;
   margin-left: .4rem; white-space: nowrap; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .8rem; margin: 1.5rem 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(19rem, 100%), 1fr)); gap: .8rem;
+  margin: 1.5rem 0; }
 .tile { background: var(--panel); border-radius: .6rem; padding: .9rem 1.1rem; }
 .tile b { display: block; font-size: 1.6rem; font-weight: 600; letter-spacing: -.01em;
   font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 .tile small { color: var(--soft); display: block; }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 2rem 3rem; margin-top: 2rem; }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 2rem 3rem;
+  margin-top: 2rem; }
 figure { margin: 0; } figcaption { color: var(--soft); font-size: .85rem; margin: .3rem 0 0; }
 .plots figcaption { max-width: 30rem; }
 svg { width: 100%; height: auto; display: block; margin-bottom: .8rem; } svg text { font-size: 12px; fill: var(--ink); }

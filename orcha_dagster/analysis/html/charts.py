@@ -23,7 +23,7 @@ class Piece(NamedTuple):
 
     value: float  # how far it reaches
     kind: str  # its class in the style
-    start: float = 0
+    start: float | None = None  # where it begins; a moment is drawn even where it lasts no time
 
 
 class Bar(NamedTuple):
@@ -64,7 +64,7 @@ def shorten(name: str) -> str:
 
 
 def _row(bar: Bar, whole: float) -> Markup:
-    pieces = [_piece(piece, whole) for piece in bar.pieces if piece.value or piece.start]
+    pieces = [_piece(piece, whole) for piece in bar.pieces if piece.value or piece.start is not None]
     return element(
         "div",
         element("span", shorten(bar.name), class_="name"),
@@ -76,7 +76,8 @@ def _row(bar: Bar, whole: float) -> Markup:
 
 
 def _piece(piece: Piece, whole: float) -> Markup:
-    left, width = 100 * piece.start / whole, 100 * (piece.value - piece.start) / whole
+    start = piece.start or 0
+    left, width = 100 * start / whole, 100 * (piece.value - start) / whole
     # A little is not nothing: two pixels at least, also at the right end.
     place = f"left:min({left:.2f}%,100% - 2px);width:max({width:.2f}%,2px)"
     return element("i", class_=piece.kind, style=place)

@@ -7,7 +7,6 @@ from orcha_dagster.analysis.words import moment_words, seconds_words
 from orcha_dagster.html.elements import Markup, counted, element, join
 from orcha_dagster.html.page import write_page
 
-
 # What a page of an empty log says to do; the same advice as on the screen.
 _FILL = (
     "Nothing has been written to it yet, so there is nothing to plot.",
