@@ -223,12 +223,17 @@ class FakeLedger(IngestionLedger):
                 row.lease_owner, row.lease_expires_at = owner, self.clock.in_seconds(lease_seconds)
             return [row.to_lease() for row in taken]
 
-    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> int:
+    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> list[str]:
         with self._recorder.call("renew_claims"):
-            waiting = [row for row in self._rows.values() if row.lease_owner in owners]
+            before = self.clock.in_seconds(lease_seconds * 2 / 3)
+            waiting = [
+                row
+                for row in self._rows.values()
+                if row.lease_owner in owners and row.lease_expires_at and row.lease_expires_at < before
+            ]
             for row in waiting:
                 row.lease_expires_at = self.clock.in_seconds(lease_seconds)
-            return len(waiting)
+            return [row.receipt_handle for row in waiting if row.receipt_handle is not None]
 
     def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
         with self._recorder.call("renew"):
@@ -243,7 +248,7 @@ class FakeLedger(IngestionLedger):
     def holds(self, lease: Lease) -> bool:
         with self._recorder.call("holds"):
             row = self._rows[lease.ingestion_id]
-            return row.lease_epoch == lease.epoch and self._is_held(row)
+            return row.lease_epoch == lease.epoch and row.lease_owner is not None
 
     def finish_stage(
         self,

@@ -5,6 +5,7 @@ import os
 import pickle
 import time
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import ParamSpec, TypeVar, cast
 
 from orcha_dagster.adapters.collector import collector_paused
@@ -13,6 +14,7 @@ from orcha_dagster.adapters.waiting_line import WaitingLine
 from orcha_dagster.adapters.worker_process import WorkerProcess, end_all
 from orcha_dagster.domain.errors import DocumentTooDemanding, RecoverableError, WorkerDied, WorkerTimedOut
 from orcha_dagster.interfaces.cpu_pool import CpuAllowance, CpuPool, get_cpu_allowance
+from orcha_dagster.interfaces.turns import waiting_for_turn
 
 _LOOK_SECONDS = 0.1  # between two looks at a worker's memory; the kernel hands out a few hundred MB in that time
 
@@ -55,7 +57,9 @@ class ProcessPool(CpuPool):
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         name = getattr(function, "__name__", type(function).__name__)
         times_closed = self._times_closed
-        async with self._line.place():
+        async with AsyncExitStack() as place:
+            with waiting_for_turn():
+                await place.enter_async_context(self._line.place())
             if times_closed != self._times_closed:
                 raise WorkerDied(f"The pool was closed before {name} had its turn.")
             if not get_cpu_allowance().left:

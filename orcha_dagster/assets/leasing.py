@@ -5,6 +5,7 @@ from uuid import UUID
 
 import dagster as dg
 
+from orcha_dagster.assets.chosen_partitions import list_chosen
 from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, Lease, NotClaimable
 from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.run_tags import find_claim_owner, run_owner
@@ -19,11 +20,11 @@ def take_leases(
 
     By hand all or none: a backfill that started half would leave its person to find out which half.
     """
-    owner, claim_owner = run_owner(context.run_id), find_claim_owner(context.run)
+    owner, claim_owner = run_owner(context.run.run_id), find_claim_owner(context.run)
     if claim_owner is not None:
         # Of the whole claim: whatever became of the partitions meanwhile, nothing of it stays behind.
         return ledger.take_over(None, claim_owner=claim_owner, owner=owner, lease_seconds=lease_seconds)
-    ids = [UUID(key) for key in context.partition_keys if UUID(key) not in besides]
+    ids = [one for one in list_chosen(context) if one not in besides]
     claims = ledger.claim_by_hand(ids, owner=owner, lease_seconds=lease_seconds)
     refused = [claim for claim in claims if isinstance(claim.outcome, NotClaimable)]
     if refused:
@@ -37,7 +38,7 @@ def list_done_before(context: dg.AssetExecutionContext, ledger: IngestionLedger)
     parent = context.instance.get_run_by_id(parent_id) if parent_id else None
     if parent is None or parent.status not in _FAILED:
         return []
-    views = ledger.list_by_ids([UUID(key) for key in context.partition_keys])
+    views = ledger.list_by_ids(list_chosen(context))
     return [view.id for view in views if view.status is IngestionStatus.COMPLETED]
 
 

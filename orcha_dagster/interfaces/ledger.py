@@ -65,8 +65,9 @@ class IngestionLedger(ABC):
         """
 
     @abstractmethod
-    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> int:
-        """Prolong what these owners claimed and no run has taken over yet; how many that were."""
+    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> list[str]:
+        """Prolong what these owners claimed and no run has taken over yet, where a third of the time has passed; the
+        receipt handles of their messages, which are to be hidden as long."""
 
     @abstractmethod
     def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
@@ -74,7 +75,8 @@ class IngestionLedger(ABC):
 
     @abstractmethod
     def holds(self, lease: Lease) -> bool:
-        """Whether it is still ours and has not run out: to be asked before writing where nothing is fenced."""
+        """Whether it is still ours, also when it ran out and nobody took it: to be asked before writing where nothing is
+        fenced."""
 
     @abstractmethod
     def finish_stage(

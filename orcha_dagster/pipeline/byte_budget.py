@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from orcha_dagster.interfaces.turns import waiting_for_turn
+
 BYTES_IN_HAND = 100_000_000  # on their way to a transcriber; sending a document takes two or three times its size
 
 
@@ -18,9 +20,10 @@ class ByteBudget:
 
     @asynccontextmanager
     async def hold(self, size: int) -> AsyncIterator[None]:
-        async with self._turn, self._freed:
-            await self._freed.wait_for(lambda: self._held == 0 or self._held + size <= self._limit)
-            self._held += size
+        with waiting_for_turn():
+            async with self._turn, self._freed:
+                await self._freed.wait_for(lambda: self._held == 0 or self._held + size <= self._limit)
+                self._held += size
         try:
             yield
         finally:

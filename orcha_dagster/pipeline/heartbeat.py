@@ -12,6 +12,7 @@ from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.message_queue import MessageQueue
 
 _log = logging.getLogger(__name__)
+_SECONDS_AFTER_A_FAILURE = 5.0
 
 
 class Heartbeat:
@@ -36,8 +37,7 @@ class Heartbeat:
         self._queue = queue
         self._lease_seconds = lease_seconds
         self._on_lost = on_lost
-        self._to_ledger = ThreadPoolExecutor(1, thread_name_prefix="heartbeat-leases")
-        self._to_queue = ThreadPoolExecutor(1, thread_name_prefix="heartbeat-messages")
+        self._to_ledger, self._to_queue = _new_threads()
 
     def let_go(self, ingestion_id: UUID) -> str | None:
         """Keep it alive no longer; the newest receipt handle of its message. May be called again."""
@@ -55,20 +55,27 @@ class Heartbeat:
         for threads in (self._to_ledger, self._to_queue):
             threads.shutdown(wait=False, cancel_futures=True)
 
+    def _replace_threads(self) -> None:
+        self.close()
+        self._to_ledger, self._to_queue = _new_threads()
+
     async def _repeat(self, beat: Callable[[], Awaitable[None]], complaint: str) -> None:
         seconds = self._lease_seconds / 3
         while True:
+            pause = min(_SECONDS_AFTER_A_FAILURE, seconds)
             try:
                 async with asyncio.timeout(seconds):
                     await beat()
+                pause = seconds
             except TimeoutError:
                 _log.warning("%s: no answer within %.0f s.", complaint, seconds)
+                self._replace_threads()  # the one that hangs must not keep the next beat waiting
             except OrchaError as error:
-                # Two more beats fit into a lease: a database that is away for a moment costs nothing.
+                # More beats fit into a lease: a database that is away for a moment costs nothing.
                 _log.warning("%s: %s", complaint, error)
             except Exception as error:  # noqa: BLE001  (without a heartbeat the whole run would lose its leases)
                 _log.error("%s.", complaint, exc_info=error)
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(pause)
 
     async def _renew(self) -> None:
         held = self._list_held()
@@ -95,3 +102,10 @@ class Heartbeat:
 
     def _list_held(self) -> list[Lease]:
         return [lease for lease in self._leases.values() if lease.ingestion_id not in self._let_go]
+
+
+def _new_threads() -> tuple[ThreadPoolExecutor, ThreadPoolExecutor]:
+    return (
+        ThreadPoolExecutor(1, thread_name_prefix="heartbeat-leases"),
+        ThreadPoolExecutor(1, thread_name_prefix="heartbeat-messages"),
+    )

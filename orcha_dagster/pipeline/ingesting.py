@@ -1,6 +1,8 @@
 """One ingestion through the stages that were asked for; everything before them is loaded from its artifact."""
 
 import asyncio
+import contextlib
+import logging
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -27,6 +29,7 @@ from orcha_dagster.interfaces.ledger import IngestionLedger
 from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Transcriber
+from orcha_dagster.interfaces.turns import turns_watched
 from orcha_dagster.pipeline.artifacts import (
     Encoding,
     find_artifact,
@@ -52,6 +55,7 @@ from orcha_dagster.schemas.loading import BUILT_IN
 
 M = TypeVar("M", bound=DomainModel)
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -109,8 +113,14 @@ class IngestionFlow:
         self._ledger = ledger
         self._stage_seconds = stage_seconds
         self._patience_seconds = patience_seconds
-        self._objects = FencedObjects(tools.objects, lambda: ledger.holds(lease), f"ingestion {lease.ingestion_id}")
+        self._objects = FencedObjects(
+            tools.objects,
+            lambda: ledger.holds(lease),
+            f"ingestion {lease.ingestion_id}",
+            patience_seconds=patience_seconds,
+        )
         self._limit = asyncio.timeout(None)
+        self._waits = 0  # of this ingestion, for a turn somewhere
         self._report = report
         self.stage = Stage.RAW_DOCUMENT
 
@@ -118,12 +128,14 @@ class IngestionFlow:
         """The result, or None when the verdict was not asked for."""
         folder = own_folder(self._tools.scratch, str(self._id))
         try:
-            with folder as self._folder, cpu_limited(self._tools.document_seconds):
+            with folder as self._folder, cpu_limited(self._tools.document_seconds), turns_watched(self._wait):
                 return await self._run()
         finally:
             self._objects.shut()
 
     async def _run(self) -> tuple[Extraction, Verdict] | None:
+        if self._lease.is_by_hand and Stage.TRANSCRIPTION in self._selected:
+            await asyncio.to_thread(self._forget_readings)
         raw = await self._pass(Stage.RAW_DOCUMENT, RawDocument, self._describe)
         if self._ends_with(Stage.RAW_DOCUMENT):
             return None
@@ -159,8 +171,14 @@ class IngestionFlow:
             raise StageTimedOut(f"Nothing has moved in {self.stage} for {self._stage_seconds:.0f} s.") from error
 
     def _move(self) -> None:
-        """A sign of progress within a stage: its time begins anew."""
-        self._limit.reschedule(asyncio.get_running_loop().time() + self._stage_seconds)
+        """A sign of progress within a stage: its time begins anew, or stands still while it waits for a turn."""
+        end = None if self._waits else asyncio.get_running_loop().time() + self._stage_seconds
+        with contextlib.suppress(RuntimeError):  # it has run out just now, and what is told comes too late
+            self._limit.reschedule(end)
+
+    def _wait(self, begins: bool) -> None:
+        self._waits += 1 if begins else -1
+        self._move()
 
     async def _do(self, stage: Stage, model: type[M], work: Callable[[], Awaitable[M]]) -> M:
         objects = self._objects
@@ -203,12 +221,16 @@ class IngestionFlow:
         """
         if stage is not Stage.TRANSCRIPTION:
             return None
-        if self._lease.is_by_hand:
-            await asyncio.to_thread(forget_artifact, self._objects, self._id, stage)
-            await asyncio.to_thread(forget_paid_pages, self._objects, self._id)
-            await asyncio.to_thread(forget_second_pictures, self._objects, self._id)
+        try:
+            return await asyncio.to_thread(find_artifact, self._objects, self._id, stage, model)
+        except ValueError:  # of another version of Orcha; it is read again
+            _log.warning("The earlier %s of ingestion %s cannot be understood.", stage, self._id)
             return None
-        return await asyncio.to_thread(find_artifact, self._objects, self._id, stage, model)
+
+    def _forget_readings(self) -> None:
+        forget_artifact(self._objects, self._id, Stage.TRANSCRIPTION)
+        forget_paid_pages(self._objects, self._id)
+        forget_second_pictures(self._objects, self._id)
 
     async def _document(self) -> Path:
         """The document as a file, fetched when the first stage needs it: one that is only loaded does not."""

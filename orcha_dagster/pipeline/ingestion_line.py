@@ -222,9 +222,10 @@ class IngestionLine:
         await write_patiently(write, seconds=self._settings.patience_seconds)
 
     async def _give_back(self, lease: Lease, handle: str | None) -> None:
-        """The run is ending: another one can go on at once."""
+        """The run is ending: another one can go on at once. What was never begun has lost no attempt."""
+        counts = self._attempt_counts and lease.ingestion_id in self._begun
         with contextlib.suppress(OrchaError):
-            await self._release(lease, handle, attempt_counts=self._attempt_counts)
+            await self._release(lease, handle, attempt_counts=counts)
 
     async def _release(self, lease: Lease, handle: str | None, *, attempt_counts: bool) -> None:
         await asyncio.to_thread(self._ledger.release, lease, attempt_counts=attempt_counts)

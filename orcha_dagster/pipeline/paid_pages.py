@@ -1,5 +1,6 @@
 """Pages that were read before the whole document was: kept one by one, so that a retry pays only for the others."""
 
+import contextlib
 import hashlib
 from collections.abc import Iterable
 from uuid import UUID
@@ -21,12 +22,19 @@ class PaidPages:
 
     def load(self) -> dict[int, TranscribedPage]:
         contents = [self._objects.find(path) for path in self._objects.list_paths(self._folder)]
-        pages = [TranscribedPage.from_json_bytes(content) for content in contents if content is not None]
-        return {page.page: page for page in pages}
+        pages = [_parse(content) for content in contents if content is not None]
+        return {page.page: page for page in pages if page is not None}
 
     def keep(self, pages: Iterable[TranscribedPage]) -> None:
         for page in pages:
             self._objects.put(f"{self._folder}/{page.page:05}.json", page.to_json_bytes())
+
+
+def _parse(content: bytes) -> TranscribedPage | None:
+    """None for a page of another version of Orcha: it is read again."""
+    with contextlib.suppress(ValueError):
+        return TranscribedPage.from_json_bytes(content)
+    return None
 
 
 def forget_paid_pages(objects: ObjectStore, ingestion_id: UUID) -> None:

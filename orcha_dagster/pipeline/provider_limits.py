@@ -12,6 +12,7 @@ from orcha_dagster.domain.extractions import Extraction
 from orcha_dagster.domain.transcriptions import TranscribedPage
 from orcha_dagster.interfaces.extractor import ExtractionRequest, Extractor
 from orcha_dagster.interfaces.transcriber import Bundle, Transcriber
+from orcha_dagster.interfaces.turns import waiting_for_turn
 
 T = TypeVar("T")
 
@@ -28,8 +29,12 @@ class ProviderGate:
         patience = self._patience_seconds
         while True:
             try:
-                async with self._room:
+                with waiting_for_turn():
+                    await self._room.acquire()
+                try:
                     return await work()
+                finally:
+                    self._room.release()
             except RateLimited as error:
                 wait = error.retry_after_seconds
                 if wait is None or wait > patience:

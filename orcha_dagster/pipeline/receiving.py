@@ -18,7 +18,7 @@ from orcha_dagster.pipeline.ringing import logged_only
 _log = logging.getLogger(__name__)
 _AT_ONCE = 10  # as many as a queue takes and gives in one call, so that a slow one is noticed in between
 _BUSY_SECONDS = 2
-_NEVER_STALE_SECONDS = 1e9
+_BACKLOG_FACTOR = 10  # how much longer an ingestion must be silent to be rung for through a backlog
 _WAITING_STEP_SECONDS = 15  # waits are rounded up to this, so that messages can be hidden together
 
 
@@ -72,16 +72,33 @@ def claim_from_queue(
     return [claim.outcome.lease for claim in claims if isinstance(claim.outcome, Claimed)]
 
 
+def keep_waiting_claims(
+    ledger: IngestionLedger,
+    queue: MessageQueue,
+    owners: Sequence[str],
+    *,
+    lease_seconds: float,
+    seconds: float = 4.0,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Until a run starts, nobody else keeps its leases alive and its messages hidden."""
+    handles = ledger.renew_claims(owners, lease_seconds=lease_seconds)
+    with logged_only("messages of waiting runs could not be kept hidden"):
+        _in_portions(
+            partial(queue.set_visibility, seconds=math.ceil(lease_seconds)), handles, _Deadline(seconds, clock)
+        )
+
+
 def ring_silent(ledger: IngestionLedger, queue: MessageQueue, *, stale_after_seconds: float, limit: int) -> list[UUID]:
     """Ring again for what nobody works on and no message can still bring. Recorded first: a lost ring is rung later.
 
     While as many messages wait in the queue, they may well be those of the silent ones, in a backlog, and every look
-    would add to it: then only those are rung for that gave their message up. When the queue has come down and others
-    are still silent, it is their turn.
+    would add to it: then only those are rung for that gave their message up, and a few that were silent for very long,
+    so that a queue that is never empty hides nobody for ever.
     """
     silent = ledger.find_silent(stale_after_seconds=stale_after_seconds, limit=limit)
     if silent and queue.count() >= len(silent):
-        silent = ledger.find_silent(stale_after_seconds=_NEVER_STALE_SECONDS, limit=limit)
+        silent = ledger.find_silent(stale_after_seconds=stale_after_seconds * _BACKLOG_FACTOR, limit=limit)
     if silent:
         ledger.record_rung(silent)
         queue.send(silent)
@@ -142,6 +159,10 @@ class _Unclaimed:
             self._call(partial(self._queue.set_visibility, seconds=seconds), some)
 
     def _call(self, call: Callable[[Sequence[str]], None], handles: Sequence[str]) -> None:
-        for start in range(0, len(handles), _AT_ONCE):
-            if not self._deadline.is_over():
-                call(handles[start : start + _AT_ONCE])
+        _in_portions(call, handles, self._deadline)
+
+
+def _in_portions(call: Callable[[Sequence[str]], None], handles: Sequence[str], deadline: _Deadline) -> None:
+    for start in range(0, len(handles), _AT_ONCE):
+        if not deadline.is_over():
+            call(handles[start : start + _AT_ONCE])

@@ -6,7 +6,7 @@ from uuid import uuid4
 import dagster as dg
 
 from orcha_dagster.interfaces.ledger import IngestionLedger
-from orcha_dagster.pipeline.receiving import claim_from_queue
+from orcha_dagster.pipeline.receiving import claim_from_queue, keep_waiting_claims
 from orcha_dagster.resources.ledger import LedgerResource
 from orcha_dagster.resources.pace import PaceResource
 from orcha_dagster.resources.queue import QueueResource
@@ -29,12 +29,13 @@ def build_ingestion_queue(*, poll_seconds: int) -> dg.SensorDefinition:
     ) -> dg.SensorResult | dg.SkipReason:
         owner = f"tick:{uuid4().hex[:12]}"
         with ledger.open_ledger() as open_ledger:
-            # Until a run starts, nobody else keeps its leases alive.
+            open_queue = queue.get_queue()
             unfinished = list_unfinished_runs(context.instance)
-            open_ledger.renew_claims([run.tags[CLAIM_TAG] for run in unfinished], lease_seconds=pace.lease_seconds)
+            owners = [run.tags[CLAIM_TAG] for run in unfinished]
+            keep_waiting_claims(open_ledger, open_queue, owners, lease_seconds=pace.lease_seconds)
             leases = claim_from_queue(
                 open_ledger,
-                queue.get_queue(),
+                open_queue,
                 owner=owner,
                 max_in_flight=pace.max_in_flight,
                 # A run that must wait for its place may as well be full: its start costs the same.

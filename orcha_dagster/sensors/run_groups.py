@@ -52,11 +52,13 @@ def order_partitions(groups: Sequence[RunGroup], instance: dg.DagsterInstance) -
     Those that were there before are taken out first, here, because Dagster does not take a request for both. What it
     knows about a partition stays: that goes by the key.
     """
-    leases = [lease for group in groups for lease in group.leases]
-    for lease in leases:
-        if lease.epoch > 1:
-            instance.delete_dynamic_partition(INGESTIONS, str(lease.ingestion_id))
-    return ingestion_partitions.build_add_request([str(lease.ingestion_id) for lease in leases])
+    for group in groups:
+        for lease in group.leases if len(group.leases) > 1 else ():  # one alone lies side by side wherever it is
+            if lease.epoch > 1:
+                instance.delete_dynamic_partition(INGESTIONS, str(lease.ingestion_id))
+    return ingestion_partitions.build_add_request(
+        [str(lease.ingestion_id) for group in groups for lease in group.leases]
+    )
 
 
 def _chunks(leases: Sequence[Lease], size: int) -> Iterator[Sequence[Lease]]:

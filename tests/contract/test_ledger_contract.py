@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -11,6 +12,7 @@ import pytest
 
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
 from orcha_dagster.domain.errors import LeaseLost, StorageUnavailable
+from orcha_dagster.domain.extractions import ExtractedField
 from orcha_dagster.domain.ingestions import Claim, Claimed, IngestionStatus, Lease, NotClaimable
 from orcha_dagster.domain.messages import Message
 from orcha_dagster.domain.stages import Stage
@@ -232,12 +234,12 @@ def test_a_renewed_lease_outlives_its_first_end(book: LedgerUnderTest) -> None:
 
 def test_a_claim_that_waits_for_its_run_is_kept_alive_for_it(book: LedgerUnderTest) -> None:
     waiting, taken, others = book.add(), book.add(), book.add()
-    book.claim_lease(waiting, owner="tick 1")
+    lease = book.claim_lease(waiting, owner="tick 1")
     book.claim_lease(taken, owner="tick 1", message="m2")
     book.claim_lease(others, owner="tick 2", message="m3")
     book.ledger.take_over([taken], claim_owner="tick 1", owner="run", lease_seconds=LEASE_SECONDS)
     book.let_pass(LEASE_SECONDS - 10)
-    assert book.ledger.renew_claims(["tick 1", "tick 9"], lease_seconds=LEASE_SECONDS) == 1
+    assert book.ledger.renew_claims(["tick 1", "tick 9"], lease_seconds=LEASE_SECONDS) == [lease.receipt_handle]
     book.let_pass(LEASE_SECONDS - 10)
     assert book.claim(waiting, message="m4").outcome is NotClaimable.HELD
     assert book.ledger.count_live_leases() == 1
@@ -245,7 +247,16 @@ def test_a_claim_that_waits_for_its_run_is_kept_alive_for_it(book: LedgerUnderTe
 
 def test_no_claim_that_waits_means_nothing_to_keep_alive(book: LedgerUnderTest) -> None:
     book.claim_lease(book.add())
-    assert book.ledger.renew_claims([], lease_seconds=LEASE_SECONDS) == 0
+    book.let_pass(LEASE_SECONDS - 10)
+    assert book.ledger.renew_claims([], lease_seconds=LEASE_SECONDS) == []
+
+
+def test_a_claim_that_waits_is_prolonged_when_a_third_of_its_time_has_passed(book: LedgerUnderTest) -> None:
+    lease = book.claim_lease(book.add(), owner="tick 1")
+    book.let_pass(LEASE_SECONDS / 3 - 10)
+    assert book.ledger.renew_claims(["tick 1"], lease_seconds=LEASE_SECONDS) == []
+    book.let_pass(20)
+    assert book.ledger.renew_claims(["tick 1"], lease_seconds=LEASE_SECONDS) == [lease.receipt_handle]
 
 
 def finish_stage(ledger: IngestionLedger, lease: Lease) -> None:
@@ -606,11 +617,23 @@ def test_what_was_completed_and_is_given_back_is_told_with_its_verdict(book: Led
     assert book.ledger.list_events(ingestion_id)[-1].detail == detail
 
 
-def test_a_lease_is_held_until_it_runs_out(book: LedgerUnderTest) -> None:
+def test_a_lease_is_held_until_somebody_takes_it(book: LedgerUnderTest) -> None:
     lease = book.claim_lease(book.add())
-    assert book.ledger.holds(lease)
     book.let_pass(LEASE_SECONDS + 1)
+    assert book.ledger.holds(lease)
+    book.claim_lease(lease.ingestion_id, owner="other", message="m2")
     assert not book.ledger.holds(lease)
+
+
+@pytest.mark.parametrize("text", ["a\0b", "half \ud800 of a pair"])
+def test_characters_that_no_database_stores_stop_nobody(book: LedgerUnderTest, text: str) -> None:
+    extraction = EXTRACTION.model_copy(update={"fields": {"number": ExtractedField(value=text)}, "model": text})
+    completed, failed = book.claim_lease(book.add()), book.claim_lease(book.add(), message="m2")
+    book.ledger.finish_stage(completed, Stage.EXTRACTION, seconds=1, facts={"model": text, "more": [text]})
+    book.ledger.complete(completed, extraction, ACCEPTED)
+    book.ledger.fail(failed, code="X", message=text, stage=None)
+    statuses = [view.status for view in book.ledger.list_by_ids([completed.ingestion_id, failed.ingestion_id])]
+    assert statuses == [IngestionStatus.COMPLETED, IngestionStatus.FAILED]
 
 
 def test_finished_for_long_is_what_ended_before(book: LedgerUnderTest) -> None:
@@ -658,11 +681,26 @@ def test_what_somebody_is_changing_right_now_is_busy_and_not_waited_for(
         assert isinstance(postgres.claim(free).outcome, Claimed)
 
 
+def test_a_lock_that_nobody_gives_back_is_not_waited_for_without_end(
+    postgres: LedgerUnderTest, database_url: str
+) -> None:
+    lease = postgres.claim_lease(postgres.add())
+    with (
+        closing(PostgresLedger(database_url, statement_seconds=0.2)) as ledger,
+        psycopg.connect(database_url) as holding,
+    ):
+        holding.execute("SELECT 1 FROM ingestion FOR UPDATE")
+        with pytest.raises(StorageUnavailable, match="QueryCanceled"):
+            ledger.renew([lease], lease_seconds=LEASE_SECONDS)
+        holding.rollback()
+        assert len(ledger.renew([lease], lease_seconds=LEASE_SECONDS)) == 1
+
+
 @pytest.mark.parametrize(
     "change",
     [
         lambda ledger, leases, _ids: ledger.renew(leases, lease_seconds=LEASE_SECONDS),
-        lambda ledger, _leases, _ids: ledger.renew_claims(["worker"], lease_seconds=LEASE_SECONDS),
+        lambda ledger, _leases, _ids: ledger.renew_claims(["worker"], lease_seconds=LEASE_SECONDS * 10),
         lambda ledger, _leases, ids: ledger.take_over(
             ids, claim_owner="worker", owner="run", lease_seconds=LEASE_SECONDS
         ),

@@ -240,7 +240,7 @@ class LeaseMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.is_any_held())
     @rule(worker=workers, names=owners)
     def renew_claims(self, worker: int, names: list[str]) -> None:
-        self.both(worker, lambda ledger: ledger.renew_claims(names, lease_seconds=LEASE_SECONDS))
+        self.both(worker, lambda ledger: set(ledger.renew_claims(names, lease_seconds=LEASE_SECONDS)))
 
     @precondition(lambda self: self.is_any_held())
     @rule(worker=workers, names=owners, counts=st.booleans(), wait=st.sampled_from(WAITS))

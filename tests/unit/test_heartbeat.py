@@ -2,7 +2,8 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from uuid import UUID, uuid4
 
 import pytest
@@ -159,6 +160,28 @@ def test_a_database_or_a_queue_that_is_away_for_a_moment_costs_nothing(caplog: p
     assert ward.lost == []
     complaints = [caplog.text.count(words) for words in ("could not be renewed", "could not be kept hidden")]
     assert complaints == [2, 1]
+
+
+class LedgerThatHangsOnce(FakeLedger):
+    """The first renewal never comes back, as on a connection whose server is gone."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock)
+        self.given_up = threading.Event()
+        self.hung = False
+
+    def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
+        if not self.hung:
+            self.hung = True
+            self.given_up.wait(10)
+        return super().renew(leases, lease_seconds=lease_seconds)
+
+
+def test_a_renewal_that_hangs_does_not_keep_the_next_one_waiting(ward: Ward) -> None:
+    ward.ledger = ledger = LedgerThatHangsOnce(ward.clock)
+    ward.beat_until(ward.heart(ward.claim()), lambda: ledger.calls.count("renew") >= 2)
+    ledger.given_up.set()
+    assert ledger.hung
 
 
 def test_a_heart_without_work_asks_nobody(ward: Ward) -> None:

@@ -20,10 +20,11 @@ from orcha_dagster.domain.errors import (
     ProviderUnavailable,
     RateLimited,
     StorageUnavailable,
+    WorkerDied,
 )
 from orcha_dagster.domain.ingestions import Claimed, IngestionStatus, IngestionView, Lease
 from orcha_dagster.domain.messages import Message
-from orcha_dagster.domain.pages import PageTreatment
+from orcha_dagster.domain.pages import PageMeasurement, PageTreatment
 from orcha_dagster.domain.retrying import RetryPolicy
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.domain.transcriptions import TranscribedPage, Transcription
@@ -31,6 +32,7 @@ from orcha_dagster.interfaces.cpu_pool import CpuAllowance, get_cpu_allowance
 from orcha_dagster.interfaces.extractor import Extractor
 from orcha_dagster.interfaces.page_preparer import PagePreparer
 from orcha_dagster.interfaces.transcriber import Bundle, Transcriber
+from orcha_dagster.interfaces.turns import waiting_for_turn
 from orcha_dagster.pipeline.artifacts import Encoding, artifact_path, get_artifact, ingestion_folder
 from orcha_dagster.pipeline.ingesting import StageFinished, Tools
 from orcha_dagster.pipeline.ingestion_line import IngestionFailed, IngestionLine, LineSettings, Outcome
@@ -173,6 +175,26 @@ class ThoughtfulTranscriber(FakeTranscriber):
     async def transcribe(self, bundle: Bundle) -> tuple[TranscribedPage, ...]:
         self._thought()
         return await super().transcribe(bundle)
+
+
+class PreparerWithOnePlace(FakePagePreparer):
+    """Works on one document at a time; the others wait for their turn, as for a worker."""
+
+    def __init__(self, *, seconds: float) -> None:
+        super().__init__()
+        self._place = asyncio.Semaphore(1)
+        self._seconds = seconds
+
+    async def inspect(
+        self, raw: RawDocument, document: Path, *, on_pages: Callable[[], None] | None = None
+    ) -> tuple[PageMeasurement, ...]:
+        with waiting_for_turn():
+            await self._place.acquire()
+        try:
+            await asyncio.sleep(self._seconds)
+            return await super().inspect(raw, document, on_pages=on_pages)
+        finally:
+            self._place.release()
 
 
 class HangingTranscriber(FakeTranscriber):
@@ -587,8 +609,11 @@ def test_work_whose_lease_is_gone_is_stopped_by_the_heartbeat_while_its_neighbou
     assert hall.view(neighbour).status is IngestionStatus.COMPLETED
 
 
-@pytest.mark.parametrize(("attempt_counts", "next_attempt"), [(False, 1), (True, 2)])
-def test_a_line_that_is_stopped_gives_back_what_it_did_not_finish(attempt_counts: bool, next_attempt: int) -> None:
+@pytest.mark.parametrize(("attempt_counts", "next_attempts"), [(False, [1, 1]), (True, [2, 1])])
+def test_a_line_that_is_stopped_gives_back_what_it_did_not_finish(
+    attempt_counts: bool, next_attempts: list[int]
+) -> None:
+    """What was never begun has lost no attempt, however the run ended."""
     transcriber = HangingTranscriber()
     hall = Hall(transcriber=transcriber)
     ids = [hall.submit("scan"), hall.submit("scan")]
@@ -606,7 +631,51 @@ def test_a_line_that_is_stopped_gives_back_what_it_did_not_finish(attempt_counts
     assert hall.ledger.count_live_leases() == 0
     assert {hall.view(one).status for one in ids} == {IngestionStatus.IN_PROGRESS}
     hall.transcriber = FakeTranscriber()
-    assert [lease.attempt for lease in hall.claim()] == [next_attempt, next_attempt]
+    assert [
+        lease.attempt for lease in sorted(hall.claim(), key=lambda one: ids.index(one.ingestion_id))
+    ] == next_attempts
+
+
+def test_a_database_that_is_away_for_a_moment_costs_no_reading() -> None:
+    away = StorageUnavailable("away")
+    transcriber = FakeTranscriber(PRINTED, times_billed=1)
+    hall = Hall(ledger={"holds": [away, away]}, transcriber=transcriber)
+    ingestion_id = hall.submit("scan")
+    assert failures_of(hall.carry()) == []
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+    assert len(transcriber.calls) == 1
+
+
+def test_what_a_person_wants_read_anew_is_read_anew_by_the_attempts_that_follow_too() -> None:
+    first, second = FakeTranscriber(PRINTED), FakeTranscriber(PRINTED)
+    hall = Hall(transcriber=first)
+    ingestion_id = hall.submit("scan")
+    hall.carry()
+    hall.transcriber = second
+    hall.pages = FakePagePreparer(failures=[WorkerDied("before anything was read")])
+    hall.carry(hall.claim_by_hand(ingestion_id))
+    hall.clock.move(1000)
+    ring_silent(hall.ledger, hall.queue, stale_after_seconds=500, limit=10)
+    hall.carry()
+    assert hall.view(ingestion_id).status is IngestionStatus.COMPLETED
+    assert second.calls == [(1,)]
+
+
+def test_an_earlier_reading_of_another_version_is_read_again() -> None:
+    transcriber = FakeTranscriber(PRINTED)
+    hall = Hall(transcriber=transcriber)
+    ingestion_id = hall.submit("scan")
+    hall.objects.put(artifact_path(ingestion_id, Stage.TRANSCRIPTION), b'{"pages": [], "from_the_future": 1}')
+    assert failures_of(hall.carry()) == []
+    assert transcriber.calls == [(1,)]
+
+
+def test_waiting_for_a_turn_is_no_standstill() -> None:
+    """Of many documents the last ones wait for longer than a stage may stand still."""
+    hall = Hall(pages=PreparerWithOnePlace(seconds=0.05), stage_seconds=0.2)
+    ids = [hall.submit("text") for _ in range(12)]
+    assert failures_of(hall.carry()) == []
+    assert {hall.view(one).status for one in ids} == {IngestionStatus.COMPLETED}
 
 
 def test_what_has_begun_may_finish_within_the_grace_period_and_nothing_else_begins() -> None:

@@ -10,7 +10,7 @@ from orcha_dagster.domain.documents import Document
 from orcha_dagster.domain.errors import StorageUnavailable
 from orcha_dagster.domain.ingestions import Claim, IngestionStatus, Lease, NotClaimable
 from orcha_dagster.domain.messages import Message
-from orcha_dagster.pipeline.receiving import claim_from_queue, ring_silent
+from orcha_dagster.pipeline.receiving import claim_from_queue, keep_waiting_claims, ring_silent
 from orcha_dagster.pipeline.submitting import submit_document
 from tests.fake_storage import FakeClock, FakeLedger, FakeObjectStore, FakeQueue
 
@@ -249,6 +249,37 @@ def test_the_sweep_adds_nothing_to_a_backlog_that_may_hold_the_messages_it_misse
     desk.clock.move(600)
     assert ring_silent(desk.ledger, desk.queue, stale_after_seconds=500, limit=10) == []
     assert desk.queue.count() == 3
+
+
+def test_the_sweep_rings_through_a_backlog_for_what_was_silent_for_very_long(desk: Desk) -> None:
+    lost = desk.add()
+    for _ in range(9):
+        desk.clock.move(500)
+        desk.ring(desk.add())
+        assert ring_silent(desk.ledger, desk.queue, stale_after_seconds=499, limit=1) == []
+    desk.clock.move(500)
+    assert ring_silent(desk.ledger, desk.queue, stale_after_seconds=499, limit=1) == [lost]
+
+
+def test_the_messages_of_claims_that_wait_for_their_run_stay_hidden(desk: Desk) -> None:
+    desk.ring(desk.add())
+    desk.claim(owner="tick:1/1")
+    for _ in range(5):
+        desk.clock.move(LEASE_SECONDS * 0.9)
+        keep_waiting_claims(desk.ledger, desk.queue, ["tick:1/1"], lease_seconds=LEASE_SECONDS)
+        assert desk.queue.count() == 0
+    assert desk.claim() == []
+
+
+def test_a_queue_that_is_away_keeps_no_claim_from_being_prolonged() -> None:
+    desk = Desk()
+    desk.ring(desk.add())
+    desk.claim(owner="tick:1/1")
+    desk.clock.move(LEASE_SECONDS * 0.9)
+    away = FakeQueue(desk.clock, failures={"set_visibility": [StorageUnavailable("away")]})
+    keep_waiting_claims(desk.ledger, away, ["tick:1/1"], lease_seconds=LEASE_SECONDS)
+    desk.clock.move(LEASE_SECONDS * 0.9)
+    assert desk.ledger.count_live_leases() == 1
 
 
 def test_the_sweep_rings_through_a_backlog_for_what_gave_its_message_up(desk: Desk) -> None:

@@ -47,6 +47,17 @@ def test_a_limit_of_one_is_kept_by_second_attempts_too() -> None:
     assert sizes([lease(attempt=2, epoch=2) for _ in range(3)], per_run=1) == [1, 1, 1]
 
 
+def test_one_that_travels_alone_stays_where_it_is() -> None:
+    """A range that somebody asked for in the meantime, over it and its neighbours, still holds them."""
+    alone = lease(attempt=3, epoch=3)
+    with dg.DagsterInstance.ephemeral() as instance:
+        keys = [str(uuid4()), str(alone.ingestion_id), str(uuid4())]
+        instance.add_dynamic_partitions(INGESTIONS, keys)
+        added = order_partitions(group_leases([alone], tick="tick:1", first_attempts_per_run=100), instance)
+        instance.add_dynamic_partitions(INGESTIONS, list(added.partition_keys))
+        assert list(instance.get_dynamic_partitions(INGESTIONS)) == keys
+
+
 def test_every_run_has_a_claim_of_its_own_and_a_key_of_its_epoch() -> None:
     groups = group_leases([lease(), lease(epoch=7)], tick="tick:1", first_attempts_per_run=1)
     requests = [group.to_run_request() for group in groups]

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import psycopg
 from psycopg.rows import DictRow, dict_row
-from psycopg.types.json import Jsonb
 from psycopg_pool import ConnectionPool
 
+from orcha_dagster.adapters.postgres.bounded_connections import BOUNDED_CONNECTION, bound_statements
 from orcha_dagster.adapters.postgres.errors import translated_errors
 from orcha_dagster.adapters.postgres.rows import (
     claim_by_hand_from_row,
@@ -19,6 +19,7 @@ from orcha_dagster.adapters.postgres.rows import (
     view_from_row,
 )
 from orcha_dagster.adapters.postgres.sql import statement
+from orcha_dagster.adapters.postgres.storable import storable, to_jsonb, with_storable_text
 from orcha_dagster.domain.documents import Document
 from orcha_dagster.domain.earlier_documents import DocumentIdentity, EarlierDocument
 from orcha_dagster.domain.errors import AttemptsExhausted, LeaseLost
@@ -36,16 +37,24 @@ Rows = list[DictRow]
 class PostgresLedger(IngestionLedger):
     """Connects at the first call, not before; `close` gives the connections back."""
 
-    def __init__(self, database_url: str, *, max_connections: int = 8, connect_seconds: float = 10.0) -> None:
+    def __init__(
+        self,
+        database_url: str,
+        *,
+        max_connections: int = 8,
+        connect_seconds: float = 10.0,
+        statement_seconds: float = 60.0,
+    ) -> None:
         self._pool: ConnectionPool[psycopg.Connection[DictRow]] = ConnectionPool(
             database_url,
-            kwargs={"row_factory": dict_row},
+            kwargs={"row_factory": dict_row, **BOUNDED_CONNECTION},
             min_size=0,
             max_size=max_connections,
             timeout=connect_seconds,
             open=False,
             # A server that was restarted leaves dead connections in the pool: look before use.
             check=ConnectionPool.check_connection,
+            configure=bound_statements(statement_seconds),
         )
 
     def close(self) -> None:
@@ -109,8 +118,9 @@ class PostgresLedger(IngestionLedger):
         }
         return [lease_from_row(row) for row in self._execute("take_over", values)]
 
-    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> int:
-        return len(self._execute("renew_claims", {"owners": list(owners), "lease_seconds": lease_seconds}))
+    def renew_claims(self, owners: Sequence[str], *, lease_seconds: float) -> list[str]:
+        rows = self._execute("renew_claims", {"owners": list(owners), "lease_seconds": lease_seconds})
+        return [handle for row in rows if (handle := row["message_receipt_handle"]) is not None]
 
     def renew(self, leases: Sequence[Lease], *, lease_seconds: float) -> list[Lease]:
         values = {
@@ -148,19 +158,19 @@ class PostgresLedger(IngestionLedger):
             preprocessed_file_path=preprocessed_file_path,
             transcription_file_path=transcription_file_path,
             transcription_quality_score=transcription_quality_score,
-            facts=Jsonb(dict(facts or {})),
+            facts=to_jsonb(dict(facts or {})),
         )
 
     def complete(self, lease: Lease, extraction: Extraction, verdict: Verdict) -> None:
         self._execute_fenced(
             "complete",
             lease,
-            structured_data=Jsonb(extraction.to_structured_data()),
+            structured_data=to_jsonb(extraction.to_structured_data()),
             valid_structured_data=verdict.is_accepted,
             model=extraction.model,
             input_tokens=extraction.input_tokens,
             output_tokens=extraction.output_tokens,
-            reasons=Jsonb(list(verdict.reasons)),
+            reasons=to_jsonb(list(verdict.reasons)),
         )
 
     def fail(self, lease: Lease, *, code: str, message: str, stage: Stage | None) -> None:
@@ -208,12 +218,12 @@ class PostgresLedger(IngestionLedger):
         return [row["ingestion_id"] for row in rows]
 
     def reject_messages(self, bodies: Sequence[str], reason: str) -> None:
-        # A body can be 256 KB of anything; the beginning is enough, and PostgreSQL takes no NUL in text.
-        beginnings = [body[:200].replace("\0", "\ufffd") for body in bodies]
+        # A body can be 256 KB of anything; the beginning is enough.
+        beginnings = [storable(body[:200]) for body in bodies]
         self._execute("reject_messages", {"bodies": beginnings, "reason": reason})
 
     def remember_document(self, lease: Lease, identity: DocumentIdentity) -> list[EarlierDocument]:
-        values = identity.model_dump() | {
+        values = with_storable_text(identity.model_dump()) | {
             "id": lease.ingestion_id,
             "epoch": lease.epoch,
             "case_id": lease.document.case_id,
@@ -251,7 +261,7 @@ class PostgresLedger(IngestionLedger):
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> Rows:
         with self._transaction() as connection:
-            cursor = connection.execute(statement(name), values)
+            cursor = connection.execute(statement(name), with_storable_text(values))
             return cursor.fetchall() if cursor.description else []
 
     @contextmanager

@@ -10,6 +10,7 @@ from orcha_dagster.pipeline.judging.case import Case, Finding
 from orcha_dagster.pipeline.matching.folding import compact
 
 _SAME = ("number", "gross", "seller")
+_MOST_CHARACTERS = 200  # of a number, to look it up by; an index takes no more than some thousand bytes
 _MOST_DIGITS = 15  # of a total; beyond this no amount is meant
 
 
@@ -20,7 +21,7 @@ def identify(extraction: Extraction) -> DocumentIdentity | None:
     key = compact(number)
     if not seller or not key or gross is None or abs(gross.adjusted()) > _MOST_DIGITS:
         return None
-    return DocumentIdentity(seller=seller, number=number, number_key=key, gross=gross)
+    return DocumentIdentity(seller=seller, number=number, number_key=key[:_MOST_CHARACTERS], gross=gross)
 
 
 def check_duplicates(case: Case) -> Iterator[Finding]:

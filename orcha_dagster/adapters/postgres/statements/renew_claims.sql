@@ -1,9 +1,10 @@
--- Claims that wait for their run to start. Those that a run took over have another owner and are left alone.
+-- Claims that wait for their run to start, where a third of the lease has passed. Those that a run took over have another
+-- owner and are left alone.
 WITH waiting AS (
     SELECT id
       FROM ingestion
      WHERE lease_owner = ANY(%(owners)s)
-       AND lease_expires_at IS NOT NULL  -- only what is leased: a partial index knows these few
+       AND lease_expires_at < now() + make_interval(secs => %(lease_seconds)s * 2 / 3)
      ORDER BY id
        FOR UPDATE
 )
@@ -11,4 +12,4 @@ UPDATE ingestion
    SET lease_expires_at = now() + make_interval(secs => %(lease_seconds)s)
   FROM waiting
  WHERE ingestion.id = waiting.id
-RETURNING ingestion.id;
+RETURNING ingestion.message_receipt_handle;
