@@ -10,9 +10,13 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from orcha_dagster.analysis.answer_rows import has_only_python_values, list_rows, list_values
 from orcha_dagster.analysis.asking import QueryRefused
 
 _LARGEST_INTEGER = 2**63 - 1
+_GROUP_ROWS = 100_000
+_GROUP_BYTES = 64_000_000
+_ROWS_ONLY = pa_csv.WriteOptions(include_header=False, quoting_style="needed")
 
 
 class AnswerFormat(StrEnum):
@@ -21,18 +25,27 @@ class AnswerFormat(StrEnum):
     PARQUET = "parquet"
 
 
+_NAMES = {AnswerFormat.CSV: "CSV", AnswerFormat.JSON: "JSON", AnswerFormat.PARQUET: "Parquet"}
+
+
 def write_answer(reader: pa.RecordBatchReader, target: BinaryIO, form: AnswerFormat) -> int:
     """How many rows were written."""
-    return _WRITERS[form](reader, target)
+    try:
+        return _WRITERS[form](reader, target)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise QueryRefused(
+            f"A column of the answer has a type or a value that {_NAMES[form]} does not know.",
+            remedy="CAST it to varchar.",
+        ) from error
 
 
 def _write_csv(reader: pa.RecordBatchReader, target: BinaryIO) -> int:
-    schema = pa.schema([pa.field(field.name, _flat(field.type)) for field in _distinct(reader.schema)])
+    heading = pa.schema([(name, pa.string()) for name in _distinct(reader.schema).names])
+    pa_csv.write_csv(heading.empty_table(), target)
     row_count = 0
-    with pa_csv.CSVWriter(target, schema, write_options=pa_csv.WriteOptions(quoting_style="needed")) as writer:
-        for piece in reader:
-            writer.write(_flatten(piece, schema))
-            row_count += piece.num_rows
+    for piece in reader:
+        pa_csv.write_csv(_flatten(piece), target, _ROWS_ONLY)
+        row_count += piece.num_rows
     return row_count
 
 
@@ -41,7 +54,7 @@ def _write_json(reader: pa.RecordBatchReader, target: BinaryIO) -> int:
     names = _distinct(reader.schema).names
     row_count = 0
     target.write(b"[")
-    for row in _rows(reader):
+    for row in (row for piece in reader for row in list_rows(piece)):
         written = orjson.dumps(dict(zip(names, row, strict=True)), default=_plain, option=orjson.OPT_UTC_Z)
         target.write((b",\n" if row_count else b"\n") + written)
         row_count += 1
@@ -52,21 +65,24 @@ def _write_json(reader: pa.RecordBatchReader, target: BinaryIO) -> int:
 def _write_parquet(reader: pa.RecordBatchReader, target: BinaryIO) -> int:
     schema = _distinct(reader.schema)
     row_count = 0
-    try:
-        with pq.ParquetWriter(target, schema, compression="zstd") as writer:
-            for piece in reader:
-                writer.write_batch(piece.rename_columns(schema.names))
-                row_count += piece.num_rows
-    except pa.ArrowNotImplementedError as error:
-        raise QueryRefused(
-            "A column of the answer has a type that Parquet does not know.", remedy="CAST it to varchar."
-        ) from error
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+        for pieces in _gather(reader):
+            group = pa.Table.from_batches(pieces).rename_columns(schema.names)
+            writer.write_table(group, row_group_size=group.num_rows)
+            row_count += group.num_rows
     return row_count
 
 
-def _rows(reader: pa.RecordBatchReader) -> Iterator[tuple[Any, ...]]:
+def _gather(reader: pa.RecordBatchReader) -> Iterator[list[pa.RecordBatch]]:
+    """As many pieces as make a good row group, and fewer where their rows are long."""
+    pieces: list[pa.RecordBatch] = []
     for piece in reader:
-        yield from zip(*(column.to_pylist() for column in piece.columns), strict=True)
+        pieces.append(piece)
+        if sum(one.num_rows for one in pieces) >= _GROUP_ROWS or sum(one.nbytes for one in pieces) >= _GROUP_BYTES:
+            yield pieces
+            pieces = []
+    if pieces:
+        yield pieces
 
 
 def _distinct(schema: pa.Schema) -> pa.Schema:
@@ -85,18 +101,18 @@ def _candidates(name: str) -> Iterator[str]:
         number += 1
 
 
-def _flat(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if pa.types.is_nested(kind) or pa.types.is_interval(kind) else kind
-
-
-def _flatten(piece: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def _flatten(piece: pa.RecordBatch) -> pa.RecordBatch:
     columns = [
-        column
-        if column.type == field.type
-        else pa.array([_to_text(value) for value in column.to_pylist()], pa.string())
-        for column, field in zip(piece.columns, schema, strict=True)
+        column if _fits_a_cell(column) else pa.array([_to_text(value) for value in list_values(column)], pa.string())
+        for column in piece.columns
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    return pa.RecordBatch.from_arrays(columns, names=piece.schema.names)
+
+
+def _fits_a_cell(column: pa.Array) -> bool:
+    if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+        return has_only_python_values(column)  # Arrow would write another moment than was meant
+    return not pa.types.is_nested(column.type) and not pa.types.is_interval(column.type)
 
 
 def _to_text(value: Any) -> str | None:

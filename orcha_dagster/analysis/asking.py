@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 
 import duckdb
 import pyarrow as pa
 
 from orcha_dagster.domain.errors import OrchaError
 
-_BATCH_ROWS = 100_000
+_BATCH_ROWS = 10_000  # 80 MB, where each has a detail of 8 KB
+_INTERRUPTED = "Query interrupted"
 _OUT_OF_MEMORY = "Out of Memory Error"
 
 
@@ -46,7 +47,9 @@ def ask_piecewise(connection: duckdb.DuckDBPyConnection, sql: str) -> Iterator[p
     """For answers that may be larger than memory; errors of reading on are translated too."""
     with _translated():
         reader = connection.sql(_one_statement(connection, sql)).to_arrow_reader(_BATCH_ROWS)
-    yield pa.RecordBatchReader.from_batches(reader.schema, _read(reader))
+    # An open answer holds the connection, also where a traceback holds the answer.
+    with closing(reader):
+        yield pa.RecordBatchReader.from_batches(reader.schema, _read(reader))
 
 
 def _read(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
@@ -72,9 +75,13 @@ def _one_statement(connection: duckdb.DuckDBPyConnection, sql: str) -> str:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Arrow's streams carry DuckDB's errors as OSError."""
+    """Arrow's streams carry DuckDB's errors as OSError. Ctrl-C while DuckDB works is a RuntimeError of its own."""
     try:
         yield
+    except RuntimeError as error:
+        if _INTERRUPTED in str(error):
+            raise KeyboardInterrupt from error
+        raise
     except (duckdb.Error, OSError, pa.ArrowException) as error:
         if isinstance(error, duckdb.OutOfMemoryException) or str(error).startswith(_OUT_OF_MEMORY):
             raise QueryTooLarge("The answer does not fit into memory.") from error

@@ -1,7 +1,7 @@
 """Throughput as periods of equal length, as many as a plot has room for; empty ones are there too."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import ceil
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from orcha_dagster.domain.model import DomainModel
 
 _SHORTEST = timedelta(minutes=1)
+_LATEST = datetime.max.replace(tzinfo=UTC)
 
 
 class Period(DomainModel):
@@ -40,4 +41,10 @@ def make_periods(rows: Sequence[Mapping[str, Any]], *, at_most: int) -> list[Per
         into["to_review"] += row["completed"] - row["accepted"]
         into["failed"] += row["failed"]
     moments = [starts[0] + place * length for place in range(count)]
-    return [Period(start=start, end=start + length, **one) for start, one in zip(moments, sums, strict=True)]
+    moments.append(_end(moments[-1], length))
+    return [Period(start=start, end=end, **one) for (start, end), one in zip(pairwise(moments), sums, strict=True)]
+
+
+def _end(start: datetime, length: timedelta) -> datetime:
+    """A wrong clock may have put the last event at the end of all dates."""
+    return start + length if start <= _LATEST - length else _LATEST

@@ -1,7 +1,7 @@
 """All named questions asked at once, for the screen and for the page. How they look is said elsewhere."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ Ask = Callable[[str], pa.Table]
 # Every ingestion by itself is for a query; a report counts their states.
 REPORTED = tuple(name for name in NAMES if name not in (CURRENT_STATE, TIMELINE))
 _ROWS_KEPT = 1000
+_LATEST = datetime.max.replace(tzinfo=UTC)
 _EXTENT = 'SELECT count(*) AS events, min("timestamp") AS first_at, max("timestamp") AS last_at FROM events'
 
 
@@ -66,7 +67,7 @@ def make_timeline(ask: Ask, ingestion_id: UUID, *, now: datetime) -> StatusRepor
 
 def _make(ask: Ask, names: Sequence[str], *, now: datetime, ingestion_id: UUID | None = None) -> StatusReport:
     extent = ask(_EXTENT).to_pylist()[0]
-    tables = {name: ask(get_question(name).about(ingestion_id)) for name in names}
+    tables = {name: _within_dates(ask(get_question(name).about(ingestion_id))) for name in names}
     return StatusReport(
         made_at=now,
         event_count=extent["events"],
@@ -76,6 +77,15 @@ def _make(ask: Ask, names: Sequence[str], *, now: datetime, ingestion_id: UUID |
         last_expected_at=_find_last_end(tables.get("in_flight")),
         ingestion_id=ingestion_id,
     )
+
+
+def _within_dates(table: pa.Table) -> pa.Table:
+    """What is expected after the last date there is, for which Python has no value, is expected then."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_timestamp(field.type):
+            latest, moments = pa.scalar(_LATEST, field.type), table[place]
+            table = table.set_column(place, field, pc.if_else(pc.greater(moments, latest), latest, moments))
+    return table
 
 
 def _to_answer(question: Question, table: pa.Table) -> Answer:

@@ -9,6 +9,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from orcha_dagster.analysis.answer_rows import list_rows
 from orcha_dagster.cli.screen import console
 
 _LONGEST_CELL = 60
@@ -46,7 +47,7 @@ def _take(reader: pa.RecordBatchReader, at_most: int) -> tuple[Rows, int, bool]:
     for piece in reader:
         if row_count < at_most:
             first = piece.slice(0, at_most - row_count)
-            rows += zip(*(column.to_pylist() for column in first.columns), strict=True)
+            rows += list_rows(first)
         row_count += piece.num_rows
         if row_count >= max(_ROWS_COUNTED, at_most + 1):
             return rows, row_count, False

@@ -81,8 +81,19 @@ def _read_question(sql: str | None, file: Path | None, question: str | None, ing
     if question is not None:
         return get_question(question).about(None if ingestion is None else parse_id(ingestion))
     if file is not None:
-        return file.read_text(encoding="utf-8")
-    return sys.stdin.read() if sql == _STANDARD_INPUT else str(sql)
+        return _decode(file.read_bytes(), str(file))
+    if sql == _STANDARD_INPUT:
+        return _decode(sys.stdin.buffer.read(), "The input")
+    return _decode(str(sql).encode(errors="surrogateescape"), "The SQL")  # Python's way with bytes it cannot read
+
+
+def _decode(content: bytes, where: str) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise typer.BadParameter(
+            f"{where} is not UTF-8: byte {error.start + 1:,} is no text. Save it as UTF-8."
+        ) from error
 
 
 def _choose_format(form: OutputFormat | None, output: Path | None) -> OutputFormat:

@@ -1,5 +1,6 @@
 """Documents in, data out, over real processes; and what an operator sees of it in Dagster."""
 
+import json
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -66,9 +67,14 @@ def test_every_sample_ends_as_its_truth_says(running: RunningOrcha, samples: lis
     assert found == {sample.path.name: [] for sample in samples}
 
 
-def test_one_run_carried_them_all_and_failed_only_for_the_damaged_one(running: RunningOrcha, ids: list[str]) -> None:
-    runs = [run for run in running.runs() if "dagster/sensor_name" in run["tags"]]
-    assert [(run["status"], run["tags"]["orcha/ingestions"]) for run in runs] == [("FAILURE", str(len(ids)))]
+def test_they_travelled_together_and_a_run_failed_only_for_the_damaged_one(
+    running: RunningOrcha, ids: list[str]
+) -> None:
+    """In one run, or in two when a tick came between them on a slow machine."""
+    runs = [run for run in running.ingest_runs() if "dagster/sensor_name" in run["tags"]]
+    assert sum(int(run["tags"]["orcha/ingestions"]) for run in runs) == len(ids)
+    assert [run["status"] for run in runs].count("FAILURE") == 1
+    assert len(runs) <= 2
 
 
 def test_dagster_shows_red_where_an_ingestion_failed_and_green_elsewhere(
@@ -150,7 +156,7 @@ def test_an_operator_materializes_one_asset_of_one_ingestion_again(running: Runn
 
 def test_re_executing_a_failed_run_redoes_only_what_failed(running: RunningOrcha, ids: list[str], damaged: str) -> None:
     """As the UI's button does; what was done before is shown as done."""
-    (failed,) = [run for run in running.runs() if run["tags"].get("orcha/ingestions") == str(len(ids))]
+    (failed,) = [run for run in running.ingest_runs() if run["status"] == "FAILURE" and "orcha/claim" in run["tags"]]
     before = {one: len(running.orcha("show", one)["events"]) for one in ids}
     launched = running.graphql(REEXECUTE, parameters={"parentRunId": failed["runId"], "strategy": "FROM_FAILURE"})
     assert launched["launchRunReexecution"]["__typename"] == "LaunchRunSuccess", launched
@@ -177,7 +183,7 @@ def test_what_is_finished_cannot_be_cancelled_and_the_shell_says_so(running: Run
 
 
 def test_messages_that_name_nothing_to_do_are_dropped_and_start_nothing(running: RunningOrcha, ids: list[str]) -> None:
-    before = len(running.runs())
+    before = len(running.ingest_runs())
     queue_url = _address(running, "ORCHA_QUEUE_URL")
     client = boto3.client("sqs", endpoint_url=queue_url.rsplit("/", 2)[0], config=Config(proxies={}), **CREDENTIALS)
     for body in (ids[0], "not an ingestion", str(uuid4())):
@@ -185,7 +191,21 @@ def test_messages_that_name_nothing_to_do_are_dropped_and_start_nothing(running:
     wait_until(lambda: _count_rejected(running) == 2, seconds=30, what="two messages were rejected")
     wait_until(lambda: _is_empty(client, queue_url), seconds=30, what="every message was deleted")
     client.close()
-    assert len(running.runs()) == before
+    assert len(running.ingest_runs()) == before
+
+
+def test_the_status_log_has_every_event_once_and_agrees_with_the_ledger(running: RunningOrcha, ids: list[str]) -> None:
+    running.orcha("status-log", "flush")
+    wait_until(
+        lambda: run_orcha(running.home, "status-log", "verify").returncode == 0,
+        seconds=60,
+        what="the log, the journal and the ledger agree",
+    )
+    sql = "SELECT jobId, count(*) AS events, count(DISTINCT eventId) AS ids FROM events GROUP BY 1"
+    answer = run_orcha(running.home, "query", sql, "--format", "json")
+    logged = {row["jobId"]: (row["events"], row["ids"]) for row in json.loads(answer.stdout) if row["jobId"]}
+    told = {one: len(running.orcha("show", one)["events"]) for one in ids}
+    assert logged == {one: (count, count) for one, count in told.items()}
 
 
 def test_nothing_listens_beyond_this_machine(running: RunningOrcha) -> None:

@@ -129,6 +129,19 @@ def test_an_answer_can_be_larger_than_memory_in_pieces(connection: duckdb.DuckDB
     assert row_count == 2_000_000
 
 
+def test_pieces_of_long_rows_are_small_too(connection: duckdb.DuckDBPyConnection) -> None:
+    with ask_piecewise(connection, "SELECT repeat('x', 8000) AS eventDetail FROM range(60000)") as pieces:
+        sizes = [piece.nbytes for piece in pieces]
+    assert sum(sizes) > 60_000 * 8000
+    assert max(sizes) < 100_000_000
+
+
+def test_an_answer_that_is_not_read_to_its_end_holds_nothing(connection: duckdb.DuckDBPyConnection) -> None:
+    with ask_piecewise(connection, "SELECT * FROM range(5000000)") as pieces:
+        pieces.read_next_batch()
+    assert ask(connection, "SELECT count(*) AS n FROM events").to_pylist() == [{"n": 3}]
+
+
 def test_a_question_that_needs_too_much_memory_says_what_to_do(connection: duckdb.DuckDBPyConnection) -> None:
     with pytest.raises(QueryTooLarge) as caught:
         ask(connection, "SELECT list(repeat('x', 1000) || range) FROM range(2000000)")

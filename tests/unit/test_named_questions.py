@@ -81,7 +81,9 @@ def test_what_was_given_back_stands_again_as_it_stood(log: OpenedLog) -> None:
     endings = [("completed", True), ("completed", False), ("failed", None), ("cancelled", None), ("in-progress", None)]
     events = []
     for job, (status, accepted) in enumerate(endings, start=1):
-        detail = {"what": "released", "status": status} | ({} if accepted is None else {"accepted": accepted})
+        detail: dict[str, Any] = {"what": "released", "status": status} | (
+            {} if accepted is None else {"accepted": accepted}
+        )
         events += [
             event("INGESTION_QUEUED", job),
             event("INGESTION_STARTED", job, 1, attempt=1, by_hand=True),
@@ -151,6 +153,20 @@ def test_time_per_stage_has_its_percentiles(log: OpenedLog) -> None:
     assert [finding[name] for name in ("stage", "p50_seconds", "p99_seconds")] == ["extraction", 2.0, 2.0]
 
 
+def test_an_artifact_that_was_there_already_took_no_time_of_its_stage(log: OpenedLog) -> None:
+    log.write(
+        [
+            *(stage("transcription", job, job, seconds=2.0) for job in range(1, 4)),
+            *(stage("transcription", job, job + 9, seconds=0.01, attempt=2, reused=True) for job in range(1, 40)),
+            stage("extraction", 1, 60, seconds=0.01, attempt=2, reused=True),
+        ]
+    )
+    (reading,) = log.answer("stage_latency")
+    assert [reading[name] for name in ("stage", "finished", "p50_seconds", "total_seconds")] == [
+        "transcription", 3, 2.0, 6.0,
+    ]  # fmt: skip
+
+
 def test_failures_stand_by_code_and_stage_those_for_good_first(log: OpenedLog) -> None:
     log.write(
         [
@@ -208,6 +224,22 @@ def test_the_review_rate_is_a_share_by_day(log: OpenedLog) -> None:
     assert second["day"] - first["day"] == timedelta(days=1)
 
 
+def test_what_was_done_again_is_reviewed_once_a_day_as_it_ended_last(log: OpenedLog) -> None:
+    log.write(
+        [
+            event("INGESTION_COMPLETED", 1, 0, attempt=1, accepted=False),
+            event("INGESTION_COMPLETED", 2, 1, attempt=1, accepted=True),
+            event("INGESTION_COMPLETED", 1, 2, attempt=1, accepted=True),
+            event("INGESTION_COMPLETED", 2, 86_400, attempt=1, accepted=False),
+        ]
+    )
+    figures = ("completed", "accepted", "to_review", "review_share")
+    assert [tuple(row[name] for name in figures) for row in log.answer("review_rate")] == [
+        (2, 2, 0, 0.0),
+        (1, 0, 1, 1.0),
+    ]
+
+
 def test_cost_counts_what_was_paid_also_for_what_failed_later(log: OpenedLog) -> None:
     reading = {"provider": "document-ai", "pages": 3, "cost_usd": 0.0045}
     finding = {"provider": "claude", "input_tokens": 1000, "output_tokens": 50, "cost_usd": 0.25}
@@ -234,6 +266,20 @@ def test_cost_counts_what_was_paid_also_for_what_failed_later(log: OpenedLog) ->
     assert [free[name] for name in ("caseid", "completed", "pages", "cost_usd", "usd_per_completed")] == [
         2, 0, 7, 0.0, None,
     ]  # fmt: skip
+
+
+def test_a_document_that_was_done_again_costs_what_was_paid_in_all(log: OpenedLog) -> None:
+    log.write(
+        [
+            stage("extraction", 1, 1, 1.0, provider="claude", input_tokens=10, output_tokens=5, cost_usd=0.25),
+            event("INGESTION_COMPLETED", 1, 2, attempt=1, accepted=False),
+            stage("extraction", 1, 3, 1.0, provider="claude", input_tokens=10, output_tokens=5, cost_usd=0.5),
+            event("INGESTION_COMPLETED", 1, 4, attempt=1, accepted=True),
+            event("INGESTION_COMPLETED", 2, 5, attempt=1, accepted=True),
+        ]
+    )
+    (row,) = log.answer("cost_per_case")
+    assert (row["completed"], row["cost_usd"], row["usd_per_completed"]) == (2, 0.75, 0.375)
 
 
 def test_what_is_in_flight_ends_at_the_pace_of_the_last_hour(log: OpenedLog) -> None:

@@ -1,6 +1,7 @@
 -- Cost per case
--- What providers were paid for each case, with pages and tokens, the dearest first. Stages that were paid and whose
--- ingestion failed later count too; what a stage spent before it failed is not in the log.
+-- What providers were paid for each case, with pages and tokens, the dearest first; and what that is for each of its
+-- documents that were completed. A document that was done again counts once, and what was paid for it each time. Stages
+-- that were paid and whose ingestion failed later count too; what a stage spent before it failed is not in the log.
 SELECT
   caseid,
   CAST(sum(completed) AS bigint) AS completed,
@@ -24,9 +25,10 @@ FROM (
   FROM events
   WHERE eventType = 'STAGE_FINISHED' AND json_extract_scalar(eventDetail, '$.provider') IS NOT NULL
   UNION ALL
-  SELECT caseid, 1, NULL, NULL, NULL, NULL
+  SELECT caseid, count(DISTINCT documentId), NULL, NULL, NULL, NULL
   FROM events
   WHERE eventType = 'INGESTION_COMPLETED'
+  GROUP BY caseid
 ) AS spent
 GROUP BY caseid
 ORDER BY cost_usd DESC, caseid

@@ -1,5 +1,6 @@
 -- Time per stage
--- How long stages take, in seconds, those first that take the most time in all. Percentiles are approximate.
+-- How long stages take, in seconds, those first that take the most time in all; without those that only found the
+-- artifact of an earlier attempt. Percentiles are approximate.
 SELECT
   stage,
   finished,
@@ -20,7 +21,7 @@ FROM (
       json_extract_scalar(eventDetail, '$.stage') AS stage,
       CAST(json_extract_scalar(eventDetail, '$.seconds') AS double) AS seconds
     FROM events
-    WHERE eventType = 'STAGE_FINISHED'
+    WHERE eventType = 'STAGE_FINISHED' AND json_extract_scalar(eventDetail, '$.reused') IS NULL
   ) AS stages
   GROUP BY stage
 ) AS measured
