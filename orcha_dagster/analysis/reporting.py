@@ -42,6 +42,8 @@ class StatusReport(DomainModel):
     last_at: datetime | None
     answers: dict[str, Answer]  # by the question's name
     last_expected_at: datetime | None = None  # when everything in flight should have ended
+    cost_usd: float = 0.0  # of all cases, those that are not shown included
+    usd_per_document: float | None = None
     ingestion_id: UUID | None = None
 
     @property
@@ -68,6 +70,7 @@ def make_timeline(ask: Ask, ingestion_id: UUID, *, now: datetime) -> StatusRepor
 def _make(ask: Ask, names: Sequence[str], *, now: datetime, ingestion_id: UUID | None = None) -> StatusReport:
     extent = ask(_EXTENT).to_pylist()[0]
     tables = {name: _within_dates(ask(get_question(name).about(ingestion_id))) for name in names}
+    cost, documents = _find_cost(tables.get("cost_per_case"))
     return StatusReport(
         made_at=now,
         event_count=extent["events"],
@@ -75,6 +78,8 @@ def _make(ask: Ask, names: Sequence[str], *, now: datetime, ingestion_id: UUID |
         last_at=extent["last_at"],
         answers={name: _to_answer(get_question(name), table) for name, table in tables.items()},
         last_expected_at=_find_last_end(tables.get("in_flight")),
+        cost_usd=cost,
+        usd_per_document=cost / documents if documents else None,
         ingestion_id=ingestion_id,
     )
 
@@ -95,3 +100,10 @@ def _to_answer(question: Question, table: pa.Table) -> Answer:
 
 def _find_last_end(in_flight: pa.Table | None) -> datetime | None:
     return None if in_flight is None else pc.max(in_flight["expected_at"]).as_py()
+
+
+def _find_cost(cost_per_case: pa.Table | None) -> tuple[float, int]:
+    """What was paid for all cases, and for how many documents that were completed."""
+    if cost_per_case is None:
+        return 0.0, 0
+    return pc.sum(cost_per_case["cost_usd"]).as_py() or 0.0, pc.sum(cost_per_case["completed"]).as_py() or 0

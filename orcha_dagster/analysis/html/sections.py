@@ -33,16 +33,19 @@ def show_section(answer: Answer) -> Markup:
 def show_tiles(report: StatusReport) -> Markup:
     states = {row["state"]: row["ingestions"] for row in report.rows("states")}
     completed = states.get("accepted", 0) + states.get("to review", 0)
-    cost = sum(row["cost_usd"] for row in report.rows("cost_per_case"))
     in_flight = report.answers["in_flight"].row_count
     tiles = [
         ("Ingestions", count_words(sum(states.values())), counted(report.event_count, "event")),
         ("Accepted", share_words(states.get("accepted", 0) / completed if completed else None), "of the completed"),
         ("Failed", count_words(states.get("failed", 0)), "for good, now"),
         ("In flight", count_words(in_flight), _outlook(report, in_flight)),
-        ("Paid", money_words(cost), f"{money_words(cost / completed)} a document" if completed else "so far"),
+        ("Paid", money_words(report.cost_usd), _price(report.usd_per_document)),
     ]
     return element("div", *(_tile(*tile) for tile in tiles), class_="tiles")
+
+
+def _price(usd_per_document: float | None) -> str:
+    return "so far" if usd_per_document is None else f"{money_words(usd_per_document)} a document"
 
 
 def _outlook(report: StatusReport, in_flight: int) -> str:
