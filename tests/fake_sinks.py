@@ -110,7 +110,7 @@ class FakeDeliveryLedger(DeliveryLedger):
             if sink not in self._deliveries:
                 self._deliveries[sink] = Delivery(
                     sink=sink,
-                    position=LogPosition(first_segment, 0),
+                    position=LogPosition.before_all_of(first_segment),
                     delivered=0,
                     updated_at=self.clock.now,
                     failing_since=None,

@@ -49,7 +49,8 @@ class ObstoreObjects(ObjectStore):
             try:
                 obstore.put(store, path, content, mode="create")
             except (FileExistsError, AlreadyExistsError):
-                return False
+                # An answer may have been lost: obstore asks again then, and finds what it wrote itself.
+                return self.find(path) == content
             return True
 
     def put_file(self, path: str, file: Path) -> None:

@@ -26,8 +26,8 @@ _DESCRIPTIONS = {
 )
 def status_log(status_log_files: StatusLogResource, objects: ObjectStoreResource) -> dg.MaterializeResult[None]:
     flushed = status_log_files.flush(objects.get_object_store())
-    if flushed is None:
-        return dg.MaterializeResult(metadata={"events": 0})
+    if not flushed:
+        return dg.MaterializeResult(metadata={"events": 0, "somebody_else_was_flushing": flushed is not None})
     return dg.MaterializeResult(
         metadata={
             "events": flushed.event_count,

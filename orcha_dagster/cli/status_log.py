@@ -9,6 +9,7 @@ from orcha_dagster.adapters.postgres.event_journal import PostgresEventJournal
 from orcha_dagster.cli.connections import get_database_url, get_object_store
 from orcha_dagster.cli.screen import console, errors, plain_table, print_json
 from orcha_dagster.cli.status_log_ddl import ddl
+from orcha_dagster.domain.flushes import FlushedElsewhere
 from orcha_dagster.interfaces.event_journal import EventJournal
 from orcha_dagster.settings import Settings, load_settings
 
@@ -34,7 +35,9 @@ def flush(as_json: AsJson = False) -> None:
     if as_json:
         print_json(flushed.model_dump() if flushed else None)
     elif flushed is None:
-        console.print("Nothing waits, or somebody else is flushing just now.")
+        console.print("Nothing waits.")
+    elif isinstance(flushed, FlushedElsewhere):
+        console.print("Somebody else is flushing just now.")
     else:
         console.print(
             f"{flushed.event_count:,} events went into {len(flushed.files)} files ({_size(flushed.byte_size)})."
@@ -59,6 +62,8 @@ def compact(as_json: AsJson = False) -> None:
     ).run()
     if as_json:
         print_json(report.model_dump())
+    elif report.is_held_elsewhere:
+        console.print("Somebody else is compacting just now; nothing was looked at.")
     elif report.was_overtaken:
         console.print("Somebody else was faster; nothing was changed.")
     else:

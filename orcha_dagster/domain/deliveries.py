@@ -6,6 +6,7 @@ from typing import NamedTuple
 from orcha_dagster.domain.model import DomainModel
 
 _LONGEST_REST_SECONDS = 60.0
+_SMALLEST_ID = -(2**63)  # ids of a clock before 2020 are negative
 
 
 class LogPosition(NamedTuple):
@@ -13,6 +14,10 @@ class LogPosition(NamedTuple):
 
     segment: int
     event_id: int
+
+    @classmethod
+    def before_all_of(cls, segment: int) -> "LogPosition":
+        return cls(segment, _SMALLEST_ID)
 
 
 class Delivery(DomainModel):

@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from orcha_dagster.domain.model import DomainModel
@@ -18,6 +19,13 @@ class Flushed(DomainModel):
     error_count: int  # below errors/, because they could not be converted
     files: tuple[str, ...]
     byte_size: int
+
+
+class FlushedElsewhere(DomainModel):
+    """Somebody else was at it. False like None, for whoever only asks whether anything was flushed here."""
+
+    def __bool__(self) -> Literal[False]:
+        return False
 
 
 class FinishedFlush(DomainModel):
@@ -54,7 +62,8 @@ class Backlog(DomainModel):
 
     @property
     def age_seconds(self) -> float:
-        return (self.looked_at - self.oldest_at).total_seconds() if self.oldest_at else 0.0
+        """Not negative, whatever the clock did that wrote the oldest down."""
+        return max((self.looked_at - self.oldest_at).total_seconds(), 0.0) if self.oldest_at else 0.0
 
 
 class UnconvertibleEvent(DomainModel):

@@ -24,7 +24,7 @@ class LoggedEvent(DomainModel):
     detail: object  # JSON; an object in all that Orcha writes
     occurred_at: datetime
     recorded_at: datetime
-    exhibit_ids: tuple[str, ...] | None
+    exhibit_ids: tuple[str | None, ...] | None
     run_id: str | None
 
     @property

@@ -20,15 +20,23 @@ class EventJournal(ABC):
 
     @abstractmethod
     def seal(self) -> int:
-        """Close the open segment if it holds anything. Every segment below the number returned never changes again."""
+        """Close the open segment if it holds anything. Every segment below the number returned never changes again.
+
+        Cheap however many wait to be flushed: the sinks ask every few seconds, also while no flush succeeds.
+        """
 
     @abstractmethod
     def flushing(self) -> AbstractContextManager[bool]:
         """One at a time, over all processes; False when somebody else is at it. Ends with its process."""
 
     @abstractmethod
+    def compacting(self) -> AbstractContextManager[bool]:
+        """The same for those who compact; a flush may be under way beside."""
+
+    @abstractmethod
     def begin_flush(self) -> Flush | None:
-        """The flush that was begun and not finished, else one of all that can be flushed; None when nothing can."""
+        """The flush that was begun and not finished, from now on as if begun now; else one of all that can be flushed.
+        None when nothing can."""
 
     @abstractmethod
     def find_unfinished_flush(self) -> Flush | None:
@@ -61,4 +69,4 @@ class EventJournal(ABC):
     @abstractmethod
     def list_contradictions(self, segments: Sequence[int] | None, *, limit: int) -> list[Contradiction]:
         """Ingestions whose status and history do not fit together: of those with events in these segments and of those
-        submitted within a day, or, with None, of all."""
+        submitted since the first of these was opened, or, with None, of all."""

@@ -7,7 +7,8 @@ from orcha_dagster.domain.logged_events import LoggedEvent
 
 
 class EventSink(ABC):
-    """Called from one thread of its own, in the process that runs the sensors. Connects at the first call.
+    """Called from one thread of its own, in the process that runs the sensors. Connects at the first call. While a call
+    does not come back, there is no second one.
 
     A receiver may get an event more than once and tells it by `eventId`; it never misses one.
     """

@@ -23,9 +23,10 @@ class ObjectStore(ABC):
 
     @abstractmethod
     def put_new(self, path: str, content: bytes) -> bool:
-        """Write only where nothing is, whole or not at all; False when something was there, which stays as it is.
+        """Write only where nothing is, whole or not at all; False when something else was there, which stays as it is.
 
-        Of several who try at once exactly one is told True.
+        Of several who try at once with different contents exactly one is told True. Whoever finds his own content there
+        may be told True as well: he may have written it in a call whose answer was lost.
         """
 
     @abstractmethod

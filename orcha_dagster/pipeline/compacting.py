@@ -1,13 +1,15 @@
 """Many small files of the status log become few. For a reader it happens at one moment (`domain/compactions`).
 
-Of two that compact at the same time one commits; the other's files are never counted and are deleted. Files that were
-replaced stay for a while, for readers who found them just before, and go in a later round.
+One at a time, by a lock of the journal's. Should that get lost, of two that compact at once one commits: a round takes
+the number after the newest commit that it knew of, and no number is free again before such a round is dead. Files that
+were replaced stay for a while, for readers who found them just before, and go in a later round.
 """
 
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import takewhile
 from pathlib import Path
 from uuid import uuid4
 
@@ -22,8 +24,11 @@ from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.pipeline.log_files import LogFile, list_files, read_compactions, select_visible
 
 _MOST_BYTES_PER_ROUND = 2_000_000_000  # a round ends within minutes; the next one goes on
-_MOST_COMMITS = 20  # readers read all of them
-_STRAY_AFTER = timedelta(days=1)  # a compacted file that nobody committed by then is of a round that died
+_LONGEST_MERGING = timedelta(minutes=10)  # after that a round begins no further file
+_MOST_COMMITS = 20  # of old ones; readers read all of them
+# A round that began longer ago commits no more. What it left behind goes, and numbers are used again, only long after.
+_LONGEST_ROUND = timedelta(hours=6)
+_DEAD_AFTER = timedelta(days=1)
 _STAMP = re.compile(rf"{COMPACTED_PREFIX}(\d{{14}})-")
 
 
@@ -33,6 +38,7 @@ class CompactionReport(DomainModel):
     deleted_files: int = 0
     byte_size: int = 0  # of the new files
     was_overtaken: bool = False  # somebody else committed first; nothing was changed
+    is_held_elsewhere: bool = False  # somebody else is compacting; nothing was looked at
 
 
 class LogCompactor:
@@ -57,15 +63,19 @@ class LogCompactor:
 
     def run(self) -> CompactionReport:
         """One round: merge what is worth it, then delete what was replaced long enough ago."""
+        with self._journal.compacting() as is_ours:
+            return self._run_alone() if is_ours else CompactionReport(is_held_elsewhere=True)
+
+    def _run_alone(self) -> CompactionReport:
+        began_at = self._clock()
         commits = read_compactions(self._objects)
         files = list_files(self._objects)
         groups = self._plan(files, [line for lines in commits.values() for line in lines])
-        made = [self._merge(group) for group in groups]
-        if made and not self._commit(commits, [compaction for compaction, _ in made]):
-            self._delete(compaction.key for compaction, _ in made)
+        made = list(self._merge_all(groups, until=began_at + _LONGEST_MERGING))
+        if made and not self._commit(commits, [compaction for compaction, _ in made], began_at):
             return CompactionReport(was_overtaken=True)
         return CompactionReport(
-            merged_files=sum(len(group) for group in groups),
+            merged_files=sum(len(compaction.replaces) for compaction, _ in made),
             new_files=len(made),
             byte_size=sum(size for _, size in made),
             deleted_files=self._tidy(),
@@ -85,6 +95,12 @@ class LogCompactor:
         ]
         groups = plan_compactions(candidates, target_bytes=self._target_bytes, fewest_files=self._fewest_files)
         return _within(groups, _MOST_BYTES_PER_ROUND)
+
+    def _merge_all(self, groups: Iterable[Sequence[SizedFile]], *, until: datetime) -> Iterator[tuple[Compaction, int]]:
+        for number, group in enumerate(groups):
+            if number and self._clock() >= until:
+                return
+            yield self._merge(group)
 
     def _merge(self, group: Sequence[SizedFile]) -> tuple[Compaction, int]:
         """The file is there, and counts for nobody before it is committed."""
@@ -107,11 +123,19 @@ class LogCompactor:
             raise StorageUnavailable(f"{_path(key)} went away while it was compacted.")
         return target
 
-    def _commit(self, commits: Mapping[str, Sequence[Compaction]], made: Sequence[Compaction]) -> bool:
+    def _commit(
+        self, commits: Mapping[str, Sequence[Compaction]], made: Sequence[Compaction], began_at: datetime
+    ) -> bool:
         """At one moment for all, later than any of the files. False when another round was faster."""
         now = self._clock()
         lines = [compaction.model_copy(update={"committed_at": now}).to_line() for compaction in made]
-        return self._objects.put_new(_next_commit(commits), b"".join(lines))
+        if now < began_at + _LONGEST_ROUND and self._objects.put_new(_next_commit(commits), b"".join(lines)):
+            return True
+        # The store may have taken it and said no, because an answer was lost: a file that is named stays.
+        named = {line.key for some in read_compactions(self._objects).values() for line in some}
+        own = {compaction.key for compaction in made}
+        self._delete(own - named)
+        return own <= named
 
     def _tidy(self) -> int:
         commits = read_compactions(self._objects)
@@ -123,16 +147,22 @@ class LogCompactor:
         strays = {key for key in present if key not in named and _is_stray(key.name, now)}
         gone = present & (replaced | strays)
         self._delete(gone)
-        if len(commits) > _MOST_COMMITS:
-            self._fold(commits, present - gone, now)
+        self._fold(commits, present - gone, now)
         return len(gone)
 
     def _fold(self, commits: Mapping[str, Sequence[Compaction]], present: set[FileKey], now: datetime) -> None:
-        """All commits as one. What is said of files that are gone is left out; the rest counts as before."""
-        lines = [_without_the_gone(line, present, now) for some in commits.values() for line in some]
-        if self._objects.put_new(_next_commit(commits), b"".join(line.to_line() for line in lines if line)):
-            for path in commits:
-                self._objects.delete(path)
+        """The old commits as one, in the place of the last of them. What the others say of files that are gone is left
+        out; the rest counts as before. Later ones stay: each keeps its number from a round that does not know of it."""
+        old = list(takewhile(lambda path: all(_is_dead(line.committed_at, now) for line in commits[path]), commits))
+        if len(old) <= _MOST_COMMITS:
+            return
+        *earlier, last = old
+        lines = [_without_the_gone(line, present, now) for path in earlier for line in commits[path]]
+        # What the last one said stays at its beginning, for a reader that knows its size and is about to read it.
+        both = [*commits[last], *(line for line in lines if line)]
+        self._objects.put(last, b"".join(line.to_line() for line in both))
+        for path in earlier:
+            self._objects.delete(path)
 
     def _delete(self, keys: Iterable[FileKey]) -> None:
         for key in keys:
@@ -150,7 +180,11 @@ def _next_commit(commits: Mapping[str, object]) -> str:
 
 def _is_stray(name: str, now: datetime) -> bool:
     stamp = _STAMP.match(name) if is_compacted(name) else None
-    return stamp is not None and datetime.strptime(stamp[1], "%Y%m%d%H%M%S").replace(tzinfo=UTC) < now - _STRAY_AFTER
+    return stamp is not None and _is_dead(datetime.strptime(stamp[1], "%Y%m%d%H%M%S").replace(tzinfo=UTC), now)
+
+
+def _is_dead(moment: datetime, now: datetime) -> bool:
+    return moment < now - _DEAD_AFTER
 
 
 def _without_the_gone(line: Compaction, present: set[FileKey], now: datetime) -> Compaction | None:

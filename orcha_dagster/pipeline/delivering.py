@@ -3,9 +3,9 @@
 Whether an event is safe to pass on is the ledger's to say; how it is sent, the sink's.
 """
 
+import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 
 from orcha_dagster.domain.deliveries import LogPosition
@@ -13,13 +13,16 @@ from orcha_dagster.domain.errors import OrchaError
 from orcha_dagster.interfaces.delivery_ledger import DeliveryLedger
 from orcha_dagster.interfaces.event_sink import EventSink
 
+_DOES_NOT_COME_BACK = "SINK_UNAVAILABLE: A call to it does not come back; name resolution or the network may hang."
+
 
 @dataclass(frozen=True)
 class DeliveryLimits:
-    """Of one tick, for each sink. A call that has begun may end a few seconds later."""
+    """Of one tick, for each sink. A call that has begun may end a few seconds later; it is waited for that long."""
 
     events: int = 10_000
     seconds: float = 10.0
+    patience_seconds: float = 10.0
 
 
 @dataclass(frozen=True)
@@ -28,8 +31,11 @@ class DeliveryReport:
     delivered: int = 0
     problem: str | None = None  # what the sink said, when it did not take its events
     is_resting: bool = False  # it failed before, and was not asked this time
+    is_still_at_it: bool = False  # a call of this tick or an earlier one has not come back
 
     def __str__(self) -> str:
+        if self.is_still_at_it:
+            return f"{self.sink} does not come back"
         if self.is_resting:
             return f"{self.sink} fails and is left alone for a while"
         if self.problem is not None:
@@ -42,21 +48,33 @@ def deliver_to_all(
     sinks: Sequence[EventSink],
     limits: DeliveryLimits | None = None,
     *,
+    still_at_it: MutableMapping[str, threading.Thread] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[DeliveryReport]:
-    """Side by side, so that a sink that hangs holds up no other. An error that nobody foresaw is raised at the end,
-    when every sink had its turn."""
+    """Side by side, and none is waited for longer than it may take, so that a sink that hangs holds up no other. An
+    error that nobody foresaw is raised at the end, when every sink had its turn.
+
+    `still_at_it` is kept from tick to tick: a sink whose call has not come back gets no second one beside it.
+    """
     if not sinks:
         return []
+    limits = limits or DeliveryLimits()
+    threads = {} if still_at_it is None else still_at_it
     settled_before = ledger.seal()
-    with ThreadPoolExecutor(max_workers=len(sinks), thread_name_prefix="event-sink") as threads:
-        rounds = [_Round(ledger, sink, settled_before, limits or DeliveryLimits(), clock) for sink in sinks]
-        futures = [threads.submit(one.run) for one in rounds]
-    return [future.result() for future in futures]
+    rounds = [_Round(ledger, sink, settled_before, limits, clock) for sink in sinks]
+    begun = [one for one in rounds if one.begin(threads)]
+    ends_at = time.monotonic() + limits.seconds + limits.patience_seconds
+    for one in begun:
+        one.wait(ends_at - time.monotonic())
+    outcomes = [one.tell() for one in rounds]
+    error = next((one for one in outcomes if isinstance(one, Exception)), None)
+    if error is not None:
+        raise error
+    return [one for one in outcomes if isinstance(one, DeliveryReport)]
 
 
 class _Round:
-    """One sink's share of a tick."""
+    """One sink's share of a tick, in a thread that ends with the process, whatever it hangs in."""
 
     def __init__(
         self,
@@ -66,13 +84,51 @@ class _Round:
         limits: DeliveryLimits,
         clock: Callable[[], float],
     ) -> None:
+        self._thread = threading.Thread(target=self._run, name=f"event-sink-{sink.name}", daemon=True)
         self._ledger = ledger
         self._sink = sink
         self._settled_before = settled_before
         self._limits = limits
         self._clock = clock
+        self._outcome: DeliveryReport | Exception | None = None
 
-    def run(self) -> DeliveryReport:
+    def begin(self, threads: MutableMapping[str, threading.Thread]) -> bool:
+        """False while the thread of an earlier tick is still at it."""
+        earlier = threads.get(self._sink.name)
+        if earlier is not None and earlier.is_alive():
+            return False
+        threads[self._sink.name] = self._thread
+        self._thread.start()
+        return True
+
+    def wait(self, seconds: float) -> None:
+        self._thread.join(max(seconds, 0.0))
+
+    def tell(self) -> DeliveryReport | Exception:
+        if self._outcome is not None:
+            return self._outcome
+        self._ledger.record_failure(self._sink.name, _DOES_NOT_COME_BACK)
+        return DeliveryReport(self._sink.name, is_still_at_it=True)
+
+    def _run(self) -> None:
+        """What is raised in a thread nobody sees: the tick raises it."""
+        try:
+            self._outcome = self._deliver()
+        except OrchaError as error:  # the ledger's own: there is nowhere to write it down
+            self._outcome = error
+        except Exception as error:  # noqa: BLE001  (a boundary: the doctor tells it, too)
+            self._record_unforeseen(error)
+            self._outcome = error
+
+    def _record_unforeseen(self, error: Exception) -> None:
+        # By its type only: its words may hold what is in the event.
+        words = f"UNFORESEEN: {type(error).__name__}. The tick of the sensor event_sinks has the whole error."
+        try:
+            self._ledger.record_failure(self._sink.name, words)
+        except OrchaError as away:
+            error.add_note(f"Nor could that be written down: {away}")
+
+    def _deliver(self) -> DeliveryReport:
         delivery = self._ledger.find_or_start(self._sink.name, first_segment=self._settled_before)
         if delivery.is_resting:
             return DeliveryReport(self._sink.name, is_resting=True)
@@ -106,7 +162,7 @@ class _Round:
 
     def _catch_up(self, before: LogPosition) -> None:
         """To the first segment that may still change, so that it shows that nothing waits."""
-        end = LogPosition(self._settled_before, 0)
+        end = LogPosition.before_all_of(self._settled_before)
         if end > before:
             self._ledger.record_delivered(self._sink.name, before=before, after=end, count=0)
 

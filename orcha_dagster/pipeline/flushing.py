@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-from orcha_dagster.domain.flushes import Flush, Flushed, UnconvertibleEvent
+from orcha_dagster.domain.flushes import Flush, Flushed, FlushedElsewhere, UnconvertibleEvent
 from orcha_dagster.domain.status_log import ERRORS, partition_folder
 from orcha_dagster.interfaces.event_journal import EventJournal
 from orcha_dagster.interfaces.log_encoder import EncodedFile, LogEncoder
@@ -21,10 +21,12 @@ _UPLOADS_AT_ONCE = 8
 
 def flush_log(
     journal: EventJournal, encoder: LogEncoder, objects: ObjectStore, *, scratch: Path | None = None
-) -> Flushed | None:
-    """None when nothing waits, or when somebody else is at it."""
+) -> Flushed | FlushedElsewhere | None:
+    """None when nothing waits."""
     with journal.flushing() as is_ours:
-        flush = journal.begin_flush() if is_ours else None
+        if not is_ours:
+            return FlushedElsewhere()
+        flush = journal.begin_flush()
         if flush is None:
             return None
         with tempfile.TemporaryDirectory(prefix="orcha-flush-", dir=scratch) as folder:

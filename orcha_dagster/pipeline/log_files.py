@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from orcha_dagster.domain.compactions import Compaction, FileKey, find_visible, parse_lines
+from orcha_dagster.domain.errors import StorageUnavailable
 from orcha_dagster.domain.model import DomainModel
 from orcha_dagster.domain.status_log import COMPACTIONS, STATUSES
 from orcha_dagster.interfaces.object_store import ObjectStore, StoredObject
@@ -52,8 +53,8 @@ def read_compactions(objects: ObjectStore) -> dict[str, list[Compaction]]:
             contents = list(pool.map(objects.find, paths))
         found = {path: raw for path, raw in zip(paths, contents, strict=True) if raw is not None}
         if len(found) == len(paths):
-            break
-    return {path: parse_lines(raw) for path, raw in found.items()}
+            return {path: parse_lines(raw) for path, raw in found.items()}
+    raise StorageUnavailable(f"The files below {COMPACTIONS}/ go away while they are read.")
 
 
 def _parse(stored: StoredObject) -> LogFile | None:

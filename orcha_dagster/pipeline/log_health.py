@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orcha_dagster.domain.flushes import FinishedFlush
+from orcha_dagster.domain.flushes import Backlog, FinishedFlush
 from orcha_dagster.domain.model import DomainModel
 from orcha_dagster.interfaces.event_journal import EventJournal
 
@@ -35,7 +35,7 @@ def check_health(
     flushes = journal.list_finished_flushes(limit=_FLUSHES_LOOKED_AT)
     segments = None if of_everything else [segment for flush in flushes for segment in flush.segments]
     return [
-        check_freshness(journal, limits),
+        check_freshness(journal.look(), limits),
         check_delivery(flushes),
         check_conversions(flushes, limits),
         check_throughput(flushes, limits),
@@ -43,8 +43,7 @@ def check_health(
     ]
 
 
-def check_freshness(journal: EventJournal, limits: HealthLimits) -> HealthCheck:
-    backlog = journal.look()
+def check_freshness(backlog: Backlog, limits: HealthLimits) -> HealthCheck:
     return HealthCheck(
         name="freshness",
         passed=backlog.age_seconds <= limits.freshness_seconds,

@@ -1,4 +1,5 @@
-"""Dagster's run queue with two lanes: runs that carry ingestions, and upkeep, which never waits for those."""
+"""Dagster's run queue with lanes: runs that carry ingestions, and upkeep, which never waits for those. Compaction takes
+minutes, so the flush, which must not wait for it either, has another lane."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -6,19 +7,19 @@ from typing import Any, Self
 from dagster._core.run_coordinator.queued_run_coordinator import QueuedRunCoordinator
 from dagster._serdes import ConfigurableClassData
 
-from orcha_dagster.run_tags import INGESTIONS_LANE, LANE_TAG, UPKEEP_LANE
+from orcha_dagster.run_tags import COMPACTION_LANE, INGESTIONS_LANE, LANE_TAG, UPKEEP_LANE
 
-UPKEEP_PLACES = 1
+_UPKEEP_PLACES = {UPKEEP_LANE: 1, COMPACTION_LANE: 1}
 
 
 class LanedRunQueue(QueuedRunCoordinator):
     """`max_concurrent_runs` is what ingestions may take. A flush of the status log is short and must not wait for the
-    last of a hundred documents, so upkeep has a place of its own. Dagster's own limits by tag take no setting."""
+    last of a hundred documents, so upkeep has places of its own. Dagster's own limits by tag take no setting."""
 
     @classmethod
     def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]) -> Self:
         places = config_value["max_concurrent_runs"]
-        lanes = {INGESTIONS_LANE: places, UPKEEP_LANE: UPKEEP_PLACES}
+        lanes = {INGESTIONS_LANE: places, **_UPKEEP_PLACES}
         limits = [{"key": LANE_TAG, "value": lane, "limit": limit} for lane, limit in lanes.items()]
-        changed = {"max_concurrent_runs": places + UPKEEP_PLACES, "tag_concurrency_limits": limits}
+        changed = {"max_concurrent_runs": sum(lanes.values()), "tag_concurrency_limits": limits}
         return cls(inst_data=inst_data, **{**config_value, **changed})

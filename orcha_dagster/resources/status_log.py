@@ -6,7 +6,7 @@ import dagster as dg
 
 from orcha_dagster.adapters.parquet.encoder import ParquetLogEncoder
 from orcha_dagster.adapters.postgres.event_journal import PostgresEventJournal
-from orcha_dagster.domain.flushes import Backlog, Flushed
+from orcha_dagster.domain.flushes import Backlog, Flushed, FlushedElsewhere
 from orcha_dagster.interfaces.event_journal import EventJournal
 from orcha_dagster.interfaces.object_store import ObjectStore
 from orcha_dagster.pipeline.compacting import CompactionReport, LogCompactor
@@ -32,7 +32,7 @@ class StatusLogResource(dg.ConfigurableResource[None]):
             backlog.byte_size >= self.flush_bytes or backlog.age_seconds >= self.flush_seconds
         )
 
-    def flush(self, objects: ObjectStore) -> Flushed | None:
+    def flush(self, objects: ObjectStore) -> Flushed | FlushedElsewhere | None:
         return flush_log(self.get_journal(), ParquetLogEncoder(), objects, scratch=self._scratch)
 
     def compact(self, objects: ObjectStore) -> CompactionReport:

@@ -1,5 +1,7 @@
 """The sensor that passes events on to SNS, Firehose and a webhook. It starts no runs."""
 
+from threading import Thread
+
 import dagster as dg
 
 from orcha_dagster.pipeline.delivering import deliver_to_all
@@ -10,6 +12,8 @@ _IDLE_SECONDS = 3600
 
 
 def build_event_sinks(*, has_sinks: bool) -> dg.SensorDefinition:
+    still_at_it: dict[str, Thread] = {}  # of this process, from tick to tick
+
     @dg.sensor(
         name="event_sinks",
         minimum_interval_seconds=_POLL_SECONDS if has_sinks else _IDLE_SECONDS,
@@ -21,7 +25,7 @@ def build_event_sinks(*, has_sinks: bool) -> dg.SensorDefinition:
         if not chosen:
             return dg.SkipReason("No sink is set (ORCHA_EVENTS_…); the status log has every event.")
         with sinks.open_ledger() as ledger:
-            reports = deliver_to_all(ledger, chosen)
+            reports = deliver_to_all(ledger, chosen, still_at_it=still_at_it)
         return dg.SkipReason("; ".join(str(report) for report in reports) + ".")
 
     return event_sinks

@@ -11,6 +11,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from orcha_dagster.adapters.postgres.delivery_ledger import PostgresDeliveryLedger
+from orcha_dagster.adapters.postgres.sql import statement
 from orcha_dagster.domain.deliveries import Delivery, LogPosition
 from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
 from orcha_dagster.domain.logged_events import LoggedEvent
@@ -19,8 +20,9 @@ from tests.fake_sinks import FakeDeliveryLedger
 from tests.fake_storage import FakeClock
 
 BEGINNING = LogPosition(0, 0)
-INSERT = """INSERT INTO status_event (event_type, source, case_id, ingestion_id, detail, exhibit_ids)
-            VALUES (%(event_type)s, %(source)s, %(case_id)s, %(ingestion_id)s, %(detail)s, %(exhibit_ids)s)"""
+INSERT = """INSERT INTO status_event (id, event_type, source, case_id, ingestion_id, detail, exhibit_ids)
+            VALUES (coalesce(%(event_id)s, new_event_id()), %(event_type)s, %(source)s, %(case_id)s, %(ingestion_id)s,
+                    %(detail)s, %(exhibit_ids)s)"""
 MOVE_BACK = """UPDATE status_delivery SET updated_at = updated_at - %(by)s * interval '1 s',
                       failing_since = failing_since - %(by)s * interval '1 s'"""
 
@@ -57,7 +59,8 @@ class DeliveriesUnderTest:
 
 @contextmanager
 def writing_into(database_url: str) -> Iterator[Write]:
-    defaults = {"event_type": "WARNING", "case_id": None, "ingestion_id": None, "exhibit_ids": None}
+    unsaid = dict.fromkeys(("event_id", "case_id", "ingestion_id", "exhibit_ids"))
+    defaults = {"event_type": "WARNING", **unsaid}
     with psycopg.connect(database_url) as connection:
         yield lambda **values: connection.execute(
             INSERT, {**defaults, **values, "detail": Jsonb(values.get("detail", {}))}
@@ -225,6 +228,36 @@ def test_sinks_are_listed_by_name(book: DeliveriesUnderTest) -> None:
     for name in ("webhook", "firehose", "sns"):
         book.start(name)
     assert [one.sink for one in book.ledger.list_deliveries()] == ["firehose", "sns", "webhook"]
+
+
+def test_an_event_with_a_negative_id_is_not_passed_by(book: DeliveriesUnderTest) -> None:
+    start = book.start("sns")
+    with book.writing() as write:
+        write(source="of a clock before 2020", event_id=-5)
+    (event,) = book.read(start.position)
+    assert (event.event_id, event.source) == (-5, "of a clock before 2020")
+    after = LogPosition(event.segment, event.event_id)
+    assert book.ledger.record_delivered("sns", before=start.position, after=after, count=1)
+    assert book.ledger.count_waiting(after) == 0
+
+
+def test_exhibits_may_be_unknown(book: DeliveriesUnderTest) -> None:
+    book.write("a", exhibit_ids=["A-1", None])
+    (event,) = book.read()
+    assert event.exhibit_ids == ("A-1", None)
+
+
+def test_the_next_events_are_found_by_an_index_however_many_lie_behind_them(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "INSERT INTO status_event (event_type, source) SELECT 'WARNING', 'test' FROM generate_series(1, 20000)"
+        )
+        connection.execute("ANALYZE status_event")
+        values = {**LogPosition.before_all_of(1)._asdict(), "before_segment": 2, "limit": 10}
+        query = "EXPLAIN (ANALYZE, FORMAT JSON) " + statement("list_events_after")
+        ((plan,),) = connection.execute(query, values).fetchall()
+    scan = plan[0]["Plan"]["Plans"][0]
+    assert (scan["Node Type"], scan["Actual Rows"]) == ("Index Scan", 10)
 
 
 def test_what_an_unfinished_transaction_takes_back_holds_up_nobody(database_url: str) -> None:

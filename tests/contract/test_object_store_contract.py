@@ -1,6 +1,10 @@
-"""What every object store does, on the fake and on a folder through obstore; at the end what only a folder can show."""
+"""What every object store does, on the fake and on a folder through obstore; at the end what only a folder can show,
+and what only a bucket can."""
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from uuid import uuid4
 
@@ -228,3 +232,57 @@ def test_two_stores_are_two_folders(tmp_path: Path) -> None:
     one, other = (ObstoreObjects((tmp_path / name).as_uri()) for name in ("one", "other"))
     one.put("a", uuid4().bytes)
     assert other.find("a") is None
+
+
+@contextmanager
+def bucket_that_loses_answers() -> Iterator[str]:
+    """S3 as far as a create-only PUT and a GET go. The first PUT of each object is done, and then answered with 500."""
+    contents: dict[str, bytes] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            assert self.headers["If-None-Match"] == "*"
+            status = 412 if self.path in contents else 500
+            contents.setdefault(self.path, body)
+            self.answer(status, b"")
+
+        def do_GET(self) -> None:
+            self.answer(200, contents[self.path])
+
+        def answer(self, status: int, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("ETag", '"1"')
+            self.send_header("Last-Modified", "Mon, 04 May 2026 12:00:00 GMT")
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *arguments: object) -> None:
+            """Nobody reads it."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def test_whoever_wrote_a_new_object_in_a_call_whose_answer_was_lost_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    with bucket_that_loses_answers() as address:
+        for name, value in {
+            "AWS_ENDPOINT_URL": address,
+            "AWS_ALLOW_HTTP": "true",
+            "AWS_REGION": "eu-central-1",
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+        }.items():
+            monkeypatch.setenv(name, value)
+        objects = ObstoreObjects("s3://bucket/log")
+        assert objects.put_new("compactions/1.jsonl", b"ours")
+        assert not objects.put_new("compactions/1.jsonl", b"of another")
+        assert objects.find("compactions/1.jsonl") == b"ours"

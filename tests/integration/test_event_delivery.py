@@ -12,6 +12,7 @@ import dagster as dg
 import psycopg
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from orcha_dagster.adapters.postgres.delivery_ledger import PostgresDeliveryLedger
 from orcha_dagster.adapters.sinks.webhook import WebhookSink
@@ -282,6 +283,24 @@ def test_a_sink_that_hangs_costs_a_tick_its_patience_and_the_others_get_theirs(
         reports = deliver_to_all(ledger, sinks)
     assert reports[0].problem == "SINK_UNAVAILABLE: The webhook did not answer in time."
     assert other.event_ids == written
+
+
+def test_a_row_that_nobody_can_read_fails_its_sink_and_the_doctor_is_told(
+    database_url: str, ledger: PostgresDeliveryLedger
+) -> None:
+    sink = FakeSink()
+    deliver_to_all(ledger, [sink])
+    with psycopg.connect(database_url) as connection:
+        write(connection)
+        connection.execute("UPDATE status_event SET exhibit_ids = '{{a,b},{c,d}}'")  # a list of lists
+    with pytest.raises(ValidationError):
+        deliver_to_all(ledger, [sink])
+    (delivery,) = ledger.list_deliveries()
+    assert str(delivery.last_error).startswith("UNFORESEEN: ValidationError.")
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE status_event SET exhibit_ids = '{a,NULL}'")
+    deliver_to_all(ledger, [sink])
+    assert [event.exhibit_ids for events in sink.deliveries for event in events] == [("a", None)]
 
 
 @pytest.fixture

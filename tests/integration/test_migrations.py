@@ -5,9 +5,13 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from alembic import command
 
+from orcha_dagster.adapters.postgres.delivery_ledger import PostgresDeliveryLedger
+from orcha_dagster.adapters.postgres.event_journal import PostgresEventJournal
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
-from orcha_dagster.adapters.postgres.migrating import find_schema_problem, migrate
+from orcha_dagster.adapters.postgres.migrating import _config, _connect, find_schema_problem, migrate
+from orcha_dagster.domain.deliveries import LogPosition
 from orcha_dagster.domain.errors import ConfigurationError, StorageUnavailable
 
 VERSIONS = Path(__file__).parents[2] / "orcha_dagster" / "adapters" / "postgres" / "migrations" / "versions"
@@ -105,6 +109,37 @@ def test_a_newer_database_is_refused_and_left_as_it_is(database_url: str) -> Non
     assert problem is not None
     assert "9999" in problem
     assert "orcha migrate" not in problem
+
+
+def migrate_to(database_url: str, version: str) -> None:
+    with _connect(database_url) as connection:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, version)
+
+
+def test_flushes_and_deliveries_of_an_earlier_version_are_gone_on_with(empty_database_url: str) -> None:
+    migrate_to(empty_database_url, "0004")
+    with psycopg.connect(empty_database_url) as connection:
+        # Two segments of one flush, one of another, one that is open.
+        connection.execute("INSERT INTO status_segment SELECT FROM generate_series(1, 3)")
+        connection.execute(
+            "UPDATE status_segment SET flush_id = CASE WHEN id < 3 THEN 'a' ELSE 'b' END, begun_at = now(),"
+            " flushed_at = now() + id * interval '1 s', event_count = CASE WHEN id = 2 THEN 0 ELSE 1 END,"
+            " error_count = 0 WHERE id < 4"
+        )
+        connection.execute("INSERT INTO status_event (event_type, source, segment) VALUES ('WARNING', 'test', 1)")
+        connection.execute("INSERT INTO status_event (event_type, source, segment) VALUES ('WARNING', 'test', 3)")
+        connection.execute("INSERT INTO status_delivery (sink, segment) VALUES ('sns', 4)")
+    migrate(empty_database_url)
+    flushes = PostgresEventJournal(empty_database_url).list_finished_flushes(limit=10)
+    assert [(one.id, one.segments, one.event_count, one.recorded_count) for one in flushes] == [
+        ("b", (3,), 1, 1),
+        ("a", (1, 2), 1, 1),
+    ]
+    ledger = PostgresDeliveryLedger(empty_database_url)
+    assert [one.position for one in ledger.list_deliveries()] == [LogPosition.before_all_of(4)]
+    ledger.close()
 
 
 def test_a_ledger_on_a_database_without_tables_says_what_to_do(empty_database_url: str) -> None:

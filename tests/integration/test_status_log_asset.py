@@ -1,12 +1,14 @@
 """The status log as Dagster sees it: the asset with its checks, the sensor that asks for it, and its lane."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import dagster as dg
 import psycopg
 import pytest
+from dagster._core.storage.tags import MAX_RUNTIME_SECONDS_TAG
 
 from orcha_dagster.assets.status_log import status_log, status_log_health
 from orcha_dagster.definitions import build_definitions
@@ -14,8 +16,8 @@ from orcha_dagster.jobs import compact_status_log
 from orcha_dagster.resources.object_store import ObjectStoreResource
 from orcha_dagster.resources.run_queue import LanedRunQueue
 from orcha_dagster.resources.status_log import StatusLogResource
-from orcha_dagster.run_tags import FLUSH_JOB, INGEST_JOB, LANE_TAG
-from orcha_dagster.sensors.status_log_backlog import status_log_backlog
+from orcha_dagster.run_tags import COMPACTION_JOB, FLUSH_JOB, INGEST_JOB, LANE_TAG
+from orcha_dagster.sensors.status_log_backlog import find_rest_seconds, status_log_backlog
 from orcha_dagster.settings import ChosenSettings
 from tests.integration.journal_entries import logged_ids, write_events
 
@@ -78,6 +80,21 @@ def test_materializing_it_flushes_and_every_check_answers(
     assert logged_ids(object_store_url, now=LATER) == ids
 
 
+def test_it_says_when_somebody_else_was_flushing(
+    files: StatusLogResource, instance: dg.DagsterInstance, database_url: str, object_store_url: str
+) -> None:
+    write_events(database_url, [{}])
+    told = []
+    for is_held in (True, False, False):
+        with files.get_journal().flushing() if is_held else nullcontext():
+            result = dg.materialize([status_log], instance=instance, resources=resources(files, object_store_url))
+        (materialization,) = result.asset_materializations_for_node("status_log")
+        told.append({name: value.value for name, value in materialization.metadata.items()})
+    assert told[0] == {"events": 0, "somebody_else_was_flushing": True}
+    assert told[1]["events"] == 1
+    assert told[2] == {"events": 0, "somebody_else_was_flushing": False}
+
+
 def test_a_check_that_fails_says_what_to_do(
     files: StatusLogResource, instance: dg.DagsterInstance, database_url: str, object_store_url: str
 ) -> None:
@@ -117,35 +134,88 @@ def test_many_bytes_ask_for_a_flush_however_young(
     assert not evaluate(files, instance).run_requests
 
 
+def words_of(result: dg.SensorResult) -> str:
+    return str(result.skip_reason.skip_message) if result.skip_reason else ""
+
+
+def told_freshness(result: dg.SensorResult) -> list[bool]:
+    """Whether it passed, each time that it is told."""
+    events = [event for event in result.asset_events or [] if isinstance(event, dg.AssetCheckEvaluation)]
+    assert all(event.check_name == "freshness" for event in events)
+    return [event.passed for event in events]
+
+
 def test_no_second_flush_is_asked_for_while_one_is_under_way_and_a_stale_log_is_told_once(
     files: StatusLogResource, instance: dg.DagsterInstance, database_url: str
 ) -> None:
     write_events(database_url, [{}])
     instance.add_run(dg.DagsterRun(job_name=FLUSH_JOB, status=dg.DagsterRunStatus.STARTED))
     age_events(database_url, 100)
-    context = dg.build_sensor_context(instance=instance, resources={"status_log_files": files})
-    assert isinstance(status_log_backlog(context), dg.SkipReason)
+    result = evaluate(files, instance)
+    assert (result.run_requests, told_freshness(result)) == ([], [])
     age_events(database_url, 300)
     told = evaluate(files, instance)
-    assert not told.run_requests
-    (event,) = told.asset_events or []
-    assert isinstance(event, dg.AssetCheckEvaluation)
-    assert (event.check_name, event.passed) == ("freshness", False)
-    again = dg.build_sensor_context(instance=instance, cursor=told.cursor, resources={"status_log_files": files})
-    assert isinstance(status_log_backlog(again), dg.SkipReason)
+    assert (told.run_requests, told_freshness(told)) == ([], [False])
+    again = evaluate(files, instance, told.cursor)
+    assert (again.run_requests, told_freshness(again), again.cursor) == ([], [], told.cursor)
+
+
+def test_a_flush_that_fails_is_left_alone_for_a_minute_and_then_asked_for_again(
+    files: StatusLogResource, instance: dg.DagsterInstance, database_url: str
+) -> None:
+    write_events(database_url, [{}])
+    age_events(database_url, 100)
+    run = dg.DagsterRun(job_name=FLUSH_JOB, status=dg.DagsterRunStatus.STARTED)
+    instance.add_run(run)
+    instance.report_run_failed(run)
+    result = evaluate(files, instance)
+    assert not result.run_requests
+    assert "the last flush failed" in words_of(result)
+    now = datetime.now(UTC)
+    assert 0 < find_rest_seconds(instance, now=now + timedelta(seconds=10)) <= 50
+    assert find_rest_seconds(instance, now=now + timedelta(seconds=60)) == 0
+
+
+def test_a_flush_that_went_well_is_followed_by_the_next_at_once(
+    files: StatusLogResource, instance: dg.DagsterInstance, database_url: str
+) -> None:
+    write_events(database_url, [{}])
+    age_events(database_url, 100)
+    for status in (dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.SUCCESS):
+        instance.add_run(dg.DagsterRun(job_name=FLUSH_JOB, status=status))
+    assert len(evaluate(files, instance).run_requests or []) == 1
+
+
+def test_a_log_that_is_stale_because_every_flush_fails_is_told_once_until_it_is_fresh_again(
+    files: StatusLogResource, instance: dg.DagsterInstance, database_url: str
+) -> None:
+    write_events(database_url, [{}])
+    age_events(database_url, 400)
+    asking = evaluate(files, instance)
+    assert (len(asking.run_requests or []), told_freshness(asking)) == (1, [False])
+    instance.add_run(dg.DagsterRun(job_name=FLUSH_JOB, status=dg.DagsterRunStatus.FAILURE))
+    resting = evaluate(files, instance, asking.cursor)
+    assert told_freshness(resting) == []
+    with psycopg.connect(database_url) as connection:
+        connection.execute("DELETE FROM status_event")
+    fresh = evaluate(files, instance, resting.cursor)
+    assert told_freshness(fresh) == [True]
+    assert told_freshness(evaluate(files, instance, fresh.cursor)) == []
 
 
 def test_the_compaction_job_runs(files: StatusLogResource, object_store_url: str) -> None:
     assert compact_status_log.execute_in_process(resources=resources(files, object_store_url)).success
 
 
-def test_upkeep_has_a_place_of_its_own_in_the_run_queue() -> None:
+def test_flush_and_compaction_have_a_place_each_in_the_run_queue_and_are_ended_when_they_hang() -> None:
     queue = LanedRunQueue.from_config_value(None, {"max_concurrent_runs": 2, "dequeue_interval_seconds": 1})
     configured = queue.get_run_queue_config()
     assert configured is not None
-    assert configured.max_concurrent_runs == 3
+    assert configured.max_concurrent_runs == 4
     limits = {limit["value"]: limit["limit"] for limit in configured.tag_concurrency_limits}
     repository = build_definitions(ChosenSettings()).get_repository_def()
-    lanes = {name: repository.get_job(name).tags[LANE_TAG] for name in (INGEST_JOB, FLUSH_JOB)}
-    assert limits == {lanes[INGEST_JOB]: 2, lanes[FLUSH_JOB]: 1}
+    tags = {name: repository.get_job(name).tags for name in (INGEST_JOB, FLUSH_JOB, COMPACTION_JOB)}
+    lanes = {name: tags[name][LANE_TAG] for name in tags}
+    assert limits == {lanes[INGEST_JOB]: 2, lanes[FLUSH_JOB]: 1, lanes[COMPACTION_JOB]: 1}
+    assert [tags[name].get(MAX_RUNTIME_SECONDS_TAG) for name in tags] == [None, "3600", "3600"]
     assert queue.dequeue_interval_seconds == 1

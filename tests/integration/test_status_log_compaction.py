@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psycopg
 import pyarrow.parquet as pq
 import pytest
 
@@ -108,13 +109,39 @@ def test_what_was_committed_and_has_no_effect_yet_is_not_compacted_again(log: Lo
     log.assert_whole()
 
 
-def test_of_two_compactors_one_wins_and_nothing_is_counted_twice(log: Log) -> None:
+def test_of_two_who_compact_at_once_the_second_leaves_it_to_the_first(log: Log) -> None:
+    log.flush(4)
+    second: list[CompactionReport] = []
+
+    class Meanwhile(ObstoreObjects):
+        def put_new(self, path: str, content: bytes) -> bool:
+            second.append(log.compact())
+            return super().put_new(path, content)
+
+    assert log.compactor(Meanwhile(log.url)).run().new_files == 1
+    assert second == [CompactionReport(is_held_elsewhere=True)]
+    log.let_pass(EFFECT_AFTER)
+    log.assert_whole()
+
+
+def end_lock_holders(log: Log) -> None:
+    """As when a connection is cut: whoever compacts goes on without its lock."""
+    with psycopg.connect(log.database_url) as connection:
+        ended = connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks"
+            " WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+        ).fetchall()
+    assert ended == [(True,)]
+
+
+def test_of_two_compactors_that_lost_their_lock_one_wins_and_nothing_is_counted_twice(log: Log) -> None:
     log.flush(4)
 
     class Overtaken(ObstoreObjects):
         """Somebody else commits just before we do."""
 
         def put_new(self, path: str, content: bytes) -> bool:
+            end_lock_holders(log)
             assert log.compact().new_files == 1
             return super().put_new(path, content)
 
@@ -123,6 +150,75 @@ def test_of_two_compactors_one_wins_and_nothing_is_counted_twice(log: Log) -> No
     log.let_pass(EFFECT_AFTER)
     assert log.visible_count() == 1
     assert len(list_files(log.objects)) == 5
+    log.assert_whole()
+
+
+@pytest.mark.parametrize("earlier_rounds", [20, 22])
+def test_a_round_that_lost_its_lock_takes_no_number_that_was_used_meanwhile(log: Log, earlier_rounds: int) -> None:
+    for _ in range(earlier_rounds):
+        log.flush(3)
+        log.compact()
+        log.let_pass(timedelta(hours=12))
+    log.flush(3)
+
+    class Overtaken(ObstoreObjects):
+        """Others commit the same files, and more, and fold what is old, before we commit."""
+
+        def put_new(self, path: str, content: bytes) -> bool:
+            end_lock_holders(log)
+            for _ in range(3):
+                log.compact()
+                log.let_pass(timedelta(hours=1))
+                log.flush(3)
+            return super().put_new(path, content)
+
+    assert log.compactor(Overtaken(log.url)).run().was_overtaken
+    assert (len(log.objects.list_paths("compactions")) < 20) is (earlier_rounds > 20)  # folded
+    log.let_pass(EFFECT_AFTER)
+    log.assert_whole()
+
+
+def test_a_round_that_took_longer_than_others_wait_for_it_commits_no_more(log: Log) -> None:
+    log.flush(4)
+
+    class Slow(ObstoreObjects):
+        def put_file(self, path: str, file: Path) -> None:
+            super().put_file(path, file)
+            log.let_pass(timedelta(hours=7))
+
+    assert log.compactor(Slow(log.url)).run().was_overtaken
+    assert (len(commits(log.url)), len(list_files(log.objects))) == (0, 4)
+    log.assert_whole()
+
+
+def test_a_commit_whose_answer_was_lost_keeps_its_file(log: Log) -> None:
+    log.flush(4)
+
+    class LosesTheAnswer(ObstoreObjects):
+        def put_new(self, path: str, content: bytes) -> bool:
+            assert super().put_new(path, content)
+            return False
+
+    report = log.compactor(LosesTheAnswer(log.url)).run()
+    assert (report.was_overtaken, report.new_files) == (False, 1)
+    log.let_pass(EFFECT_AFTER)
+    assert log.visible_count() == 1
+    log.assert_whole()
+
+
+def test_a_round_that_takes_long_commits_what_it_has_and_leaves_the_rest_to_the_next(log: Log) -> None:
+    log.flush(3, cases=3)
+
+    class Slow(ObstoreObjects):
+        def put_file(self, path: str, file: Path) -> None:
+            super().put_file(path, file)
+            log.let_pass(timedelta(minutes=6))
+
+    first = log.compactor(Slow(log.url)).run()
+    assert (first.merged_files, first.new_files) == (6, 2)
+    second = log.compact()
+    assert (second.merged_files, second.new_files) == (3, 1)
+    log.let_pass(EFFECT_AFTER)
     log.assert_whole()
 
 
@@ -170,16 +266,19 @@ def test_files_of_a_flush_that_is_not_finished_are_left_alone(log: Log) -> None:
     log.assert_whole()
 
 
-def test_commits_are_folded_before_there_are_many_and_the_log_stays_the_same(log: Log) -> None:
+def test_old_commits_are_folded_before_there_are_many_and_the_log_stays_the_same(log: Log) -> None:
     for _ in range(23):
         log.flush(3)
         log.compact()
         log.assert_whole()
         log.let_pass(EFFECT_AFTER)
         log.assert_whole()
-    assert len(log.objects.list_paths("compactions")) <= 21
-    log.let_pass(REPLACED_FILES_STAY)
+    assert len(log.objects.list_paths("compactions")) >= 23  # none is old
+    log.let_pass(timedelta(days=1))
     log.compact()
+    (folded, *_) = paths = log.objects.list_paths("compactions")
+    assert (len(paths) <= 3, Path(folded).stem) == (True, f"{23:010d}")
+    log.assert_whole()
     log.let_pass(EFFECT_AFTER + REPLACED_FILES_STAY)
     log.compact()
     log.assert_whole()

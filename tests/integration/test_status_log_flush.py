@@ -19,7 +19,7 @@ from orcha_dagster.adapters.obstore_objects import ObstoreObjects
 from orcha_dagster.adapters.parquet.encoder import ParquetLogEncoder
 from orcha_dagster.adapters.parquet.schema import SCHEMA
 from orcha_dagster.adapters.postgres.event_journal import PostgresEventJournal
-from orcha_dagster.domain.flushes import Flushed
+from orcha_dagster.domain.flushes import Flushed, FlushedElsewhere
 from orcha_dagster.pipeline.flushing import flush_log
 from tests.integration.journal_entries import logged_ids, read_visible, write_event, write_events
 from tests.integration.killed_flush import STEPS
@@ -29,7 +29,7 @@ NOW = datetime.now(UTC) + timedelta(days=1)
 
 def flush(database_url: str, store_url: str, *, most_rows: int = 1000) -> Flushed | None:
     encoder = ParquetLogEncoder(most_rows_per_file=most_rows)
-    return flush_log(PostgresEventJournal(database_url), encoder, ObstoreObjects(store_url))
+    return flush_log(PostgresEventJournal(database_url), encoder, ObstoreObjects(store_url)) or None
 
 
 def row_of(url: str, event_id: int) -> dict[str, Any]:
@@ -238,6 +238,58 @@ def test_a_flush_that_is_killed_anywhere_is_made_good_by_the_next(
     assert len(lines) == 1
 
 
+def test_who_comes_while_somebody_flushes_is_told_so(database_url: str, object_store_url: str) -> None:
+    journal = PostgresEventJournal(database_url)
+    write_events(database_url, [{}])
+    with journal.flushing():
+        assert flush_log(journal, ParquetLogEncoder(), ObstoreObjects(object_store_url)) == FlushedElsewhere()
+    assert flush(database_url, object_store_url) is not None
+
+
+def test_a_flush_that_was_begun_is_gone_on_with_and_nothing_is_sealed_for_it(database_url: str) -> None:
+    journal = PostgresEventJournal(database_url)
+    write_events(database_url, [{}])
+    begun = journal.begin_flush()
+    write_events(database_url, [{}])
+    assert begun is not None
+    assert journal.begin_flush() == begun
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT count(*) FROM status_segment").fetchone() == (2,)
+
+
+def test_what_a_flush_took_counts_from_when_somebody_went_on_with_it(database_url: str) -> None:
+    journal = PostgresEventJournal(database_url)
+    write_events(database_url, [{}])
+    journal.begin_flush()
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE status_segment SET begun_at = begun_at - interval '1 hour'")
+    flush = journal.begin_flush()
+    assert flush is not None
+    journal.finish_flush(flush, event_count=1, error_count=0)
+    (finished,) = journal.list_finished_flushes(limit=10)
+    assert finished.seconds < 600
+
+
+def test_a_flush_takes_tens_of_thousands_of_segments_that_gathered_while_none_succeeded(
+    database_url: str, object_store_url: str
+) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute("INSERT INTO status_segment (opened_at) SELECT now() FROM generate_series(1, 40000)")
+        connection.execute(
+            "INSERT INTO status_event (event_type, source, segment) SELECT 'WARNING', 'test', id FROM status_segment"
+        )
+    with psycopg.connect(database_url) as late:
+        late_id = write_event(late)
+        flushed = flush(database_url, object_store_url)
+        late.commit()
+    assert flushed is not None
+    assert flushed.event_count == 40_000
+    flushed = flush(database_url, object_store_url)
+    assert flushed is not None
+    assert late_id in logged_ids(object_store_url, now=NOW)
+    assert len(logged_ids(object_store_url, now=NOW)) == 40_002
+
+
 def test_event_ids_grow_and_stay_unique_after_the_database_was_restored(database_url: str) -> None:
     first = write_events(database_url, [{} for _ in range(5)])
     with psycopg.connect(database_url) as connection:
@@ -245,6 +297,55 @@ def test_event_ids_grow_and_stay_unique_after_the_database_was_restored(database
         connection.execute("DELETE FROM status_event")
     again = write_events(database_url, [{} for _ in range(5)])
     assert [*first, *again] == sorted({*first, *again})
+
+
+FUTURE = "INSERT INTO status_event (id, event_type, source, ingestion_id) VALUES (%s, 'WARNING', 'test', %s)"
+
+
+def test_an_event_is_larger_than_the_earlier_ones_of_its_ingestion_though_the_clock_stepped_back(
+    database_url: str,
+) -> None:
+    ingestion_id, other = uuid4(), uuid4()
+    (first,) = write_events(database_url, [{"ingestion_id": ingestion_id}])
+    from_the_future = first + (3_600_000 << 22)
+    with psycopg.connect(database_url) as connection:
+        connection.execute(FUTURE, (from_the_future, ingestion_id))
+        # Its neighbours in number are another ingestion's: the next ids must not be theirs.
+        for distance in range(1, 50):
+            connection.execute(FUTURE, (from_the_future + distance, other))
+    (second,) = write_events(database_url, [{"ingestion_id": ingestion_id}])
+    with psycopg.connect(database_url) as connection:
+        rows = connection.execute(
+            "INSERT INTO status_event (event_type, source, ingestion_id) SELECT 'WARNING', number::text, %s"
+            " FROM generate_series(1, 5) AS number RETURNING id",
+            (ingestion_id,),
+        ).fetchall()
+    third = [int(row[0]) for row in rows]
+    assert [from_the_future, second, *third] == sorted({from_the_future, second, *third})
+    (unaffected,) = write_events(database_url, [{"ingestion_id": uuid4()}])
+    assert unaffected < from_the_future
+
+
+@pytest.mark.parametrize("moment", ["infinity", "-infinity", "12000-01-01", "4000-01-01 BC"])
+def test_an_event_that_was_recorded_outside_of_every_calendar_holds_up_nothing(
+    moment: str, database_url: str, object_store_url: str
+) -> None:
+    (good, odd) = write_events(database_url, [{}, {}])
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE status_event SET recorded_at = %s WHERE id = %s", (moment, odd))
+    assert PostgresEventJournal(database_url).look().event_count == 2
+    flushed = flush(database_url, object_store_url)
+    assert flushed is not None
+    assert (flushed.event_count, flushed.error_count) == (1, 1)
+    assert logged_ids(object_store_url, now=NOW) == [good]
+
+
+def test_a_detail_that_is_too_large_as_text_holds_up_nothing(database_url: str, object_store_url: str) -> None:
+    details = ["x" * 5_000_000, "\1" * 900_000, '"' * 400_000, "x" * 900_000]
+    write_events(database_url, [{"detail": {"words": words}} for words in details])
+    flushed = flush(database_url, object_store_url)
+    assert flushed is not None
+    assert (flushed.event_count, flushed.error_count) == (2, 2)
 
 
 def test_a_large_answer_is_cut_into_row_groups_and_keeps_every_row(tmp_path: Path) -> None:

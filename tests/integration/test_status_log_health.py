@@ -1,7 +1,8 @@
 """Health of the log on a real database: each check fails for its reason, and says what to do."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, LiteralString
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -10,6 +11,7 @@ from orcha_dagster.adapters.obstore_objects import ObstoreObjects
 from orcha_dagster.adapters.parquet.encoder import ParquetLogEncoder
 from orcha_dagster.adapters.postgres.event_journal import PostgresEventJournal
 from orcha_dagster.adapters.postgres.ledger import PostgresLedger
+from orcha_dagster.adapters.postgres.sql import statement
 from orcha_dagster.domain.flushes import FinishedFlush
 from orcha_dagster.pipeline.flushing import flush_log
 from orcha_dagster.pipeline.log_health import HealthCheck, HealthLimits, check_files, check_health, check_throughput
@@ -148,6 +150,58 @@ def test_a_status_that_its_history_does_not_tell_is_told(
     ledger = by_name(check_health(journal, of_everything=of_everything))["ledger"]
     assert not ledger.passed
     assert [example.split()[0] for example in ledger.examples] == [str(ingestion_id)]
+
+
+def test_only_what_belongs_to_these_segments_or_is_younger_is_asked(
+    journal: PostgresEventJournal, book: LedgerUnderTest, database_url: str, object_store_url: str
+) -> None:
+    old, young = book.add(), book.add()
+    flush(journal, object_store_url)
+    write_events(database_url, [{}])
+    flush(journal, object_store_url)
+    newest = journal.list_finished_flushes(limit=1)[0].segments
+    with psycopg.connect(database_url) as connection:
+        connection.execute("UPDATE ingestion SET created_at = created_at - interval '1 hour' WHERE id = %s", (old,))
+        connection.execute("UPDATE ingestion SET created_at = now() WHERE id = %s", (young,))
+        connection.execute("UPDATE ingestion SET status = 'failed', completed_at = now()")
+    assert [one.ingestion_id for one in journal.list_contradictions(newest, limit=10)] == [young]
+    assert {one.ingestion_id for one in journal.list_contradictions(None, limit=10)} == {old, young}
+
+
+def test_the_questions_of_every_minute_read_no_table_whole(
+    journal: PostgresEventJournal, database_url: str, object_store_url: str
+) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute(MANY_INGESTIONS)
+    for _ in range(3):
+        write_events(database_url, [{"ingestion_id": uuid4()}])
+        flush(journal, object_store_url)
+    (newest,) = journal.list_finished_flushes(limit=1)
+    questions: dict[LiteralString, dict[str, object]] = {
+        "list_finished_flushes": {"limit": 1},
+        "list_contradictions": {"segments": list(newest.segments), "limit": 50},
+    }
+    with psycopg.connect(database_url) as connection:
+        connection.execute("ANALYZE")
+        for name, values in questions.items():
+            ((plan,),) = connection.execute("EXPLAIN (FORMAT JSON) " + statement(name), values).fetchall()
+            assert "Seq Scan" not in str(plan), name
+
+
+MANY_INGESTIONS = """
+WITH added AS (
+    INSERT INTO document (id, file_name, file_path, byte_size, sha256, case_id, batch_id)
+    SELECT gen_random_uuid(), 'a', 'a', 1, repeat('0', 64), 1, 1 FROM generate_series(1, 20000) RETURNING id
+), begun AS (
+    INSERT INTO ingestion (id, document_id, case_id, batch_id, created_at)
+    SELECT gen_random_uuid(), id, 1, 1, now() - interval '1 day' FROM added RETURNING id
+), closed AS (
+    INSERT INTO status_segment (opened_at, flush_id, begun_at, flushed_at, event_count, error_count)
+    SELECT now(), 'f-' || number, now(), now() - interval '1 day', 1, 0 FROM generate_series(1, 20000) AS number
+)
+INSERT INTO status_event (event_type, source, ingestion_id, segment)
+SELECT 'INGESTION_QUEUED', 'submit', id, row_number() OVER () FROM begun
+"""
 
 
 def test_an_end_that_the_status_does_not_know_is_told(

@@ -142,6 +142,45 @@ def test_an_error_that_nobody_foresaw_is_raised_when_the_others_had_their_turn(l
     assert fine.event_ids == written
 
 
+def test_an_error_that_nobody_foresaw_is_written_down_without_its_words(ledger: FakeDeliveryLedger) -> None:
+    broken = FakeSink("broken", failures=[ValueError("what is in the event")])
+    begin(ledger, broken)
+    write(ledger, 1)
+    with pytest.raises(ValueError, match="what is in the event"):
+        deliver_to_all(ledger, [broken])
+    (delivery,) = ledger.list_deliveries()
+    assert delivery.failing_since is not None
+    assert str(delivery.last_error).startswith("UNFORESEEN: ValueError.")
+    assert "what is in the event" not in str(delivery.last_error)
+
+
+def test_a_sink_that_does_not_come_back_is_not_waited_for_and_gets_no_second_call(ledger: FakeDeliveryLedger) -> None:
+    may_come_back, calls = threading.Event(), []
+
+    def hang(events: Sequence[LoggedEvent]) -> None:
+        calls.append(len(events))
+        assert may_come_back.wait(60)
+
+    hanging, quick = FakeSink("hanging", meanwhile=hang), FakeSink("quick")
+    threads: dict[str, threading.Thread] = {}
+    limits = DeliveryLimits(seconds=0.1, patience_seconds=0.1)
+    begin(ledger, hanging, quick)
+    written = write(ledger, 2)
+    for _ in range(3):
+        first, second = deliver_to_all(ledger, [hanging, quick], limits, still_at_it=threads)
+        assert (first.is_still_at_it, second.is_still_at_it) == (True, False)
+        written += write(ledger, 1)
+    assert str(first) == "hanging does not come back"
+    assert "does not come back" in str(ledger.list_deliveries()[0].last_error)
+    assert quick.event_ids == written[:-1]
+    assert calls == [2]
+    may_come_back.set()
+    threads["hanging"].join(60)
+    deliver_to_all(ledger, [hanging, quick], still_at_it=threads)
+    assert hanging.event_ids == quick.event_ids == written
+    assert ledger.list_deliveries()[0].last_error is None
+
+
 def test_what_arrived_but_was_not_written_down_arrives_again() -> None:
     ledger = FakeDeliveryLedger(failures={"record_delivered": [StorageUnavailable("away")]})
     sink = FakeSink()
@@ -192,7 +231,7 @@ def test_a_look_that_settles_less_than_the_last_one_moves_nobody_back(ledger: Fa
     sink = FakeSink()
     with ledger.writing() as write_late:
         begin(ledger, sink)
-        ledger.record_delivered("fake", before=LogPosition(1, 0), after=LogPosition(7, 0), count=0)
+        ledger.record_delivered("fake", before=LogPosition.before_all_of(1), after=LogPosition(7, 0), count=0)
         write_late()
         (report,) = deliver_to_all(ledger, [sink])
     assert report.delivered == 0

@@ -11,7 +11,7 @@ from orcha_dagster.adapters.parquet.schema import SCHEMA
 from orcha_dagster.domain.status_log import PARTITION_COLUMNS
 
 PARTITION_NAMES = [column.name for column in PARTITION_COLUMNS]
-_BLOCK_BYTES = 8_000_000
+_BLOCK_BYTES = 4_000_000  # several are in memory; a row must fit into one (`detail-too-large` sees to it)
 _EXHIBITS = "exhibitIds"  # CSV has no lists: a JSON array in a field
 _TYPES = {**{field.name: field.type for field in SCHEMA}, _EXHIBITS: pa.string()}
 

@@ -36,9 +36,9 @@ class ParquetLogEncoder(LogEncoder):
             yield open_file.close()
 
     def merge(self, files: Sequence[Path], target: Path) -> int:
-        with LogFileWriter(target) as writer, read_merged(files, spill_folder=target.parent) as batches:
-            for batch in batches:
-                writer.write(batch)
+        with LogFileWriter(target) as writer:
+            for rows in read_merged(files):
+                writer.write(rows)
         return writer.row_count
 
     def _pieces(self, rows: BinaryIO) -> Iterator["_Piece"]:

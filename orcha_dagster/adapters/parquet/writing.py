@@ -13,8 +13,10 @@ import pyarrow.parquet as pq
 
 from orcha_dagster.adapters.parquet.schema import SCHEMA, SORT_ORDER
 
-# Large enough for dictionaries to pay, small enough to skip what a question does not need; about 40 MB in memory.
+# Large enough for dictionaries to pay, small enough to skip what a question does not need; often 40 MB in memory.
 ROW_GROUP_ROWS = 131_072
+# What waits for its group is in memory, so rows with large details make smaller groups.
+_ROW_GROUP_BYTES = 64_000_000
 
 _DICTIONARY_COLUMNS = ["jobId", "eventType", "status", "documentId", "source", "attempt", "runId"]
 _ENCODINGS = {
@@ -39,6 +41,7 @@ class LogFileWriter:
         self._writer: pq.ParquetWriter | None = None
         self._pieces: list[pa.Table] = []
         self._waiting_rows = 0
+        self._waiting_bytes = 0
 
     def __enter__(self) -> Self:
         return self
@@ -46,10 +49,13 @@ class LogFileWriter:
     def write(self, rows: pa.Table | pa.RecordBatch) -> None:
         piece = pa.Table.from_batches([rows]) if isinstance(rows, pa.RecordBatch) else rows
         self.row_count += piece.num_rows
-        self._waiting_rows += piece.num_rows
         self._pieces.append(piece)
+        self._waiting_rows += piece.num_rows
+        self._waiting_bytes += piece.nbytes
         while self._waiting_rows >= ROW_GROUP_ROWS:
             self._write_group(ROW_GROUP_ROWS)
+        if self._waiting_bytes >= _ROW_GROUP_BYTES:
+            self._write_group(self._waiting_rows)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -71,8 +77,9 @@ class LogFileWriter:
         if self._writer is None:
             self._writer = _open_writer(self._file, group)
         self._writer.write_table(group, row_group_size=ROW_GROUP_ROWS)
-        self._pieces = [waiting.slice(row_count)]
-        self._waiting_rows -= row_count
+        rest = waiting.slice(row_count)
+        self._pieces = [rest] if rest.num_rows else []
+        self._waiting_rows, self._waiting_bytes = rest.num_rows, rest.nbytes
 
 
 def _open_writer(file: Path, first_group: pa.Table) -> pq.ParquetWriter:

@@ -41,7 +41,8 @@ class PostgresDeliveryLedger(DeliveryLedger):
 
     def find_or_start(self, sink: str, *, first_segment: int) -> Delivery:
         with self._transaction() as connection:
-            connection.execute(statement("start_delivery"), {"sink": sink, "first_segment": first_segment})
+            start = LogPosition.before_all_of(first_segment)
+            connection.execute(statement("start_delivery"), {"sink": sink, **start._asdict()})
             rows = connection.execute(statement("view_deliveries"), {"sink": sink}).fetchall()
         return _delivery_from_row(rows[0])
 

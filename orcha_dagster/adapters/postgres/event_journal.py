@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 from uuid import uuid4
 
 import psycopg
@@ -16,8 +16,11 @@ from orcha_dagster.domain.status_events import EventType
 from orcha_dagster.domain.status_log import NO_BATCH, NO_CASE
 from orcha_dagster.interfaces.event_journal import EventJournal
 
-# Any constant of ours serves as the lock's number.
+# Any constants of ours serve as the locks' numbers.
 _FLUSH_LOCK = 7_240_553
+_COMPACTION_LOCK = 7_240_554
+# So that either side notices within a minute that the other's machine is gone: a lock would stay, a flush would hang.
+_KEEPALIVES: dict[str, Any] = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _KNOWN_TYPES = [str(event_type) for event_type in EventType]
 
 
@@ -39,22 +42,37 @@ class PostgresEventJournal(EventJournal):
         with self._connect() as connection:
             connection.execute(statement("seal_segment"))
         with self._connect() as connection:
-            # In one look: a segment that somebody else closes meanwhile must not count as settled unasked.
-            unflushed = connection.execute(statement("list_unflushed_segments")).fetchall()
-            *closed, newest = (int(row["id"]) for row in unflushed)
-            return next((one for one in closed if not _is_settled(connection, one)), newest)
+            # The newest as of now: a segment that somebody else closes later must not count as settled unasked.
+            newest = int(connection.execute(statement("newest_segment")).fetchall()[0]["id"])
+            unsettled = connection.execute(statement("find_unsettled_segment"), {"newest": newest}).fetchall()[0]["id"]
+            return newest if unsettled is None else int(unsettled)
 
     @contextmanager
     def flushing(self) -> Iterator[bool]:
+        with self._lock(_FLUSH_LOCK) as is_ours:
+            yield is_ours
+
+    @contextmanager
+    def compacting(self) -> Iterator[bool]:
+        with self._lock(_COMPACTION_LOCK) as is_ours:
+            yield is_ours
+
+    @contextmanager
+    def _lock(self, number: int) -> Iterator[bool]:
+        """As long as its connection lasts."""
         with self._connect(autocommit=True) as connection:
-            row = connection.execute("SELECT pg_try_advisory_lock(%s) AS mine", (_FLUSH_LOCK,)).fetchall()[0]
+            for name, value in _KEEPALIVES.items():  # those of the server, for this connection
+                connection.execute("SELECT set_config(%s, %s, false)", (f"tcp_{name}", str(value)))
+            row = connection.execute("SELECT pg_try_advisory_lock(%s) AS mine", (number,)).fetchall()[0]
             yield bool(row["mine"])
 
     def begin_flush(self) -> Flush | None:
-        settled_below = self.seal()
         begun = self.find_unfinished_flush()
         if begun is not None:
+            with self._connect() as connection:
+                connection.execute(statement("resume_flush"), {"flush_id": begun.id})
             return begun
+        settled_below = self.seal()
         with self._connect() as connection:
             unflushed = connection.execute(statement("list_unflushed_segments")).fetchall()
             segments = [row["id"] for row in unflushed if row["id"] < settled_below]
@@ -128,13 +146,10 @@ class PostgresEventJournal(EventJournal):
                 row_factory=dict_row,
                 autocommit=autocommit,
                 connect_timeout=self._connect_seconds,
+                **_KEEPALIVES,
             ) as connection,
         ):
             yield connection
-
-
-def _is_settled(connection: psycopg.Connection[DictRow], segment: int) -> bool:
-    return bool(connection.execute(statement("is_segment_settled"), {"segment": segment}).fetchall()[0]["settled"])
 
 
 class _CopyStream(io.RawIOBase):
