@@ -75,8 +75,10 @@ class IngestionLedger(ABC):
 
     @abstractmethod
     def holds(self, lease: Lease) -> bool:
-        """Whether it is still ours, also when it ran out and nobody took it: to be asked before writing where nothing is
-        fenced."""
+        """Whether it is still ours, also when it ran out and nobody took it.
+
+        To be asked before writing where nothing is fenced.
+        """
 
     @abstractmethod
     def finish_stage(

@@ -9,7 +9,6 @@ from typing import Any
 from dagster import Field, Noneable, StringSource
 from dagster._core.storage.local_compute_log_manager import LocalComputeLogManager
 from dagster._serdes import ConfigurableClassData
-from dagster_aws.s3 import S3ComputeLogManager
 
 
 class ComputeLogs(LocalComputeLogManager):
@@ -22,5 +21,8 @@ class ComputeLogs(LocalComputeLogManager):
         cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
     ) -> Any:  # Dagster asks only for some compute log manager
         if config_value.get("bucket"):
+            # Imported here: it takes half a second, in every process that Dagster starts.
+            from dagster_aws.s3 import S3ComputeLogManager
+
             return S3ComputeLogManager(bucket=config_value["bucket"], prefix="orcha", inst_data=inst_data)
         return LocalComputeLogManager(config_value["base_dir"], inst_data=inst_data)

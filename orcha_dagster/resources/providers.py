@@ -1,4 +1,7 @@
-"""Who prepares, reads and extracts, by setting."""
+"""Who prepares, reads and extracts, by setting.
+
+The SDKs of providers take a second to import, in every process that Dagster starts: only those that are chosen are.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,9 +11,6 @@ from typing import Any
 
 import dagster as dg
 
-from orcha_dagster.adapters.claude.batches import ClaudeBatchExtractor
-from orcha_dagster.adapters.claude.extractor import ClaudeExtractor
-from orcha_dagster.adapters.document_ai.transcriber import DocumentAiTranscriber
 from orcha_dagster.adapters.einvoice.extractor import EInvoiceExtractor
 from orcha_dagster.adapters.page_preparer import LocalPagePreparer
 from orcha_dagster.adapters.process_pool import ProcessPool
@@ -109,7 +109,9 @@ class ProvidersResource(dg.ConfigurableResource[None]):
             return LimitedTranscriber(self._build_document_ai(), self.build_gate())
         return RapidOcrTranscriber(pool)
 
-    def _build_document_ai(self) -> DocumentAiTranscriber:
+    def _build_document_ai(self) -> Transcriber:
+        from orcha_dagster.adapters.document_ai.transcriber import DocumentAiTranscriber
+
         if self.document_ai_processor is None:
             raise ConfigurationError(
                 "Document AI is chosen, but no processor is named.",
@@ -132,13 +134,21 @@ class ProvidersResource(dg.ConfigurableResource[None]):
         if self.extractor == "e-invoice":
             return (EInvoiceExtractor(pool),)
         if self.extractor == "claude-batch":
-            # Without a gate: it waits for company, so that many documents share one batch.
-            batches = ClaudeBatchExtractor(StoredTickets(objects), **self._claude_arguments())
-            return EInvoiceExtractor(pool), batches
+            return EInvoiceExtractor(pool), self._build_claude_batches(objects)
         if self.extractor == "claude" or self.claude_model:
-            claude = LimitedExtractor(ClaudeExtractor(**self._claude_arguments()), self.build_gate())
-            return EInvoiceExtractor(pool), claude
+            return EInvoiceExtractor(pool), self._build_claude()
         return EInvoiceExtractor(pool), RulesExtractor()
+
+    def _build_claude(self) -> Extractor:
+        from orcha_dagster.adapters.claude.extractor import ClaudeExtractor
+
+        return LimitedExtractor(ClaudeExtractor(**self._claude_arguments()), self.build_gate())
+
+    def _build_claude_batches(self, objects: ObjectStore) -> Extractor:
+        """Without a gate: it waits for company, so that many documents share one batch."""
+        from orcha_dagster.adapters.claude.batches import ClaudeBatchExtractor
+
+        return ClaudeBatchExtractor(StoredTickets(objects), **self._claude_arguments())
 
     def _claude_arguments(self) -> dict[str, Any]:
         """The key is the SDK's own affair: ANTHROPIC_API_KEY, or what the machine is allowed to do."""

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import dagster as dg
-from dagster_aws.secretsmanager import SecretsManagerSecretsResource
 
 
 class SecretsResource(dg.ConfigurableResource[None]):
@@ -17,6 +16,9 @@ class SecretsResource(dg.ConfigurableResource[None]):
         if not self.tag:
             yield
             return
+        # Imported here: it takes half a second, in every process that Dagster starts.
+        from dagster_aws.secretsmanager import SecretsManagerSecretsResource
+
         manager = SecretsManagerSecretsResource(secrets_tag=self.tag)
         with manager.secrets_in_environment():
             yield

@@ -43,6 +43,8 @@ print(json.dumps({
         if (partitions := repository.asset_graph.get(key).partitions_def)
     },
     "touched": touched,
+    "slow": [name for name in ("anthropic", "google.cloud.documentai", "dagster_aws", "duckdb", "pandas")
+             if name in sys.modules],
 }))
 """
 
@@ -87,6 +89,11 @@ def test_the_sensors_and_schedules_are_there_and_run_without_being_asked(loaded:
     assert names | {"event_sinks", "old_partitions"} <= set(loaded["sensors"])
     assert "status_log_compaction" in loaded["schedules"]
     assert {*loaded["sensors"].values(), *loaded["schedules"].values()} == {"RUNNING"}
+
+
+def test_no_sdk_is_loaded_that_was_not_chosen(loaded: dict[str, Any]) -> None:
+    """Each takes up to a second, in every process of every run."""
+    assert loaded["slow"] == []
 
 
 def test_nothing_connects_anywhere_and_nothing_is_written(loaded: dict[str, Any]) -> None:
