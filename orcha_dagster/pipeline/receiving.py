@@ -47,13 +47,14 @@ def claim_from_queue(
     seconds: float = 12.0,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Lease]:
-    """Receive no more than there is room for and claim it; nothing for less room than `least`.
+    """Receive no more than there is room for and claim it, as much as comes to a multiple of `least`.
 
     What waits, waits in the queue. When `seconds` are over, no further call is made.
     """
     deadline = _Deadline(seconds, clock)
     room = min(max_in_flight - ledger.count_live_leases(), most)
-    if room < min(least, max_in_flight, most):
+    room -= room % max(1, min(least, max_in_flight, most))
+    if room <= 0:
         return []
     received = _receive(queue, room, wait_seconds, deadline)
     messages = [message for raw in received if (message := raw.parse()) is not None]

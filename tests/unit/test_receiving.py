@@ -310,6 +310,16 @@ def test_a_sweep_with_nothing_to_do_sends_nothing(desk: Desk) -> None:
     assert "send" not in desk.queue.calls
 
 
+@pytest.mark.parametrize(("max_in_flight", "expected"), [(2, 0), (3, 3), (5, 3), (6, 6), (7, 6)])
+def test_runs_that_must_wait_are_full_ones(desk: Desk, max_in_flight: int, expected: int) -> None:
+    desk.ring(*[desk.add() for _ in range(10)])
+    claimed = claim_from_queue(
+        desk.ledger, desk.queue, owner="t", max_in_flight=max_in_flight, least=3, most=100, lease_seconds=60,
+        max_attempts=3,
+    )  # fmt: skip
+    assert len(claimed) == (expected or max_in_flight)  # who may hold only two never gets a full run of three
+
+
 def test_nothing_is_received_while_there_is_less_room_than_is_worth_it() -> None:
     clock = FakeClock()
     ledger, queue, objects = FakeLedger(clock), FakeQueue(clock, visibility_seconds=60), FakeObjectStore()
