@@ -101,9 +101,9 @@ def find_calls_after_the_artifact(running: RunningOrcha, ids: list[str]) -> dict
     excess: dict[str, int] = {}
     calls = count_calls(running)
     for ingestion in ids:
-        shown = running.orcha("show", ingestion)
-        name = Path(shown["document"]["file_name"]).stem
-        allowed = attempts_until_read(shown["events"])
+        query = "SELECT file_name FROM document JOIN ingestion ON document_id = document.id WHERE ingestion.id = %s"
+        name = Path(running.ask(query, ingestion)[0][0]).stem
+        allowed = attempts_until_read(running.events(ingestion))
         if calls[name] > allowed:
             excess[name] = calls[name] - allowed
     return excess

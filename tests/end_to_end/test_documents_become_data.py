@@ -16,7 +16,6 @@ from orcha_dagster.cli.demo_results import find_differences
 from orcha_dagster.domain.ingestions import IngestionView
 from orcha_dagster.domain.stages import Stage
 from orcha_dagster.samples.sample import Sample
-from orcha_dagster.settings import STACK_ENV_FILE
 from orcha_dagster.stack.queue_server import CREDENTIALS
 from tests.end_to_end.orcha_process import RunningOrcha, listening_addresses, run_orcha, wait_until
 
@@ -98,7 +97,7 @@ def test_the_document_says_whether_a_person_must_look(running: RunningOrcha, ids
         "SELECT ingestion.id::text, needs_human_review, document.structured_data IS NOT NULL AS has_data "
         "FROM document JOIN ingestion ON document_id = document.id"
     )
-    with psycopg.connect(_address(running, "ORCHA_DATABASE_URL"), row_factory=dict_row) as connection:
+    with psycopg.connect(running.address("ORCHA_DATABASE_URL"), row_factory=dict_row) as connection:
         rows = {row.pop("id"): row for row in connection.execute(query)}
     assert rows[damaged] == {"needs_human_review": True, "has_data": False}
     assert all(rows[i] == {"needs_human_review": False, "has_data": True} for i in ids if i != damaged)
@@ -157,16 +156,16 @@ def test_an_operator_materializes_one_asset_of_one_ingestion_again(running: Runn
 def test_re_executing_a_failed_run_redoes_only_what_failed(running: RunningOrcha, ids: list[str], damaged: str) -> None:
     """As the UI's button does; what was done before is shown as done."""
     (failed,) = [run for run in running.ingest_runs() if run["status"] == "FAILURE" and "orcha/claim" in run["tags"]]
-    before = {one: len(running.orcha("show", one)["events"]) for one in ids}
+    before = {one: len(running.events(one)) for one in ids}
     launched = running.graphql(REEXECUTE, parameters={"parentRunId": failed["runId"], "strategy": "FROM_FAILURE"})
     assert launched["launchRunReexecution"]["__typename"] == "LaunchRunSuccess", launched
     wait_until(
-        lambda: len(running.orcha("show", damaged)["events"]) > before[damaged] + 1,
+        lambda: len(running.events(damaged)) > before[damaged] + 1,
         seconds=60,
         what="the damaged document was tried again",
     )
     running.wait_for_runs()
-    assert [one for one in ids if len(running.orcha("show", one)["events"]) != before[one]] == [damaged]
+    assert [one for one in ids if len(running.events(one)) != before[one]] == [damaged]
     test_dagster_shows_red_where_an_ingestion_failed_and_green_elsewhere(running, ids, damaged)
 
 
@@ -184,7 +183,7 @@ def test_what_is_finished_cannot_be_cancelled_and_the_shell_says_so(running: Run
 
 def test_messages_that_name_nothing_to_do_are_dropped_and_start_nothing(running: RunningOrcha, ids: list[str]) -> None:
     before = len(running.ingest_runs())
-    queue_url = _address(running, "ORCHA_QUEUE_URL")
+    queue_url = running.address("ORCHA_QUEUE_URL")
     client = boto3.client("sqs", endpoint_url=queue_url.rsplit("/", 2)[0], config=Config(proxies={}), **CREDENTIALS)
     for body in (ids[0], "not an ingestion", str(uuid4())):
         client.send_message(QueueUrl=queue_url, MessageBody=body)
@@ -204,7 +203,7 @@ def test_the_status_log_has_every_event_once_and_agrees_with_the_ledger(running:
     sql = "SELECT jobId, count(*) AS events, count(DISTINCT eventId) AS ids FROM events GROUP BY 1"
     answer = run_orcha(running.home, "query", sql, "--format", "json")
     logged = {row["jobId"]: (row["events"], row["ids"]) for row in json.loads(answer.stdout) if row["jobId"]}
-    told = {one: len(running.orcha("show", one)["events"]) for one in ids}
+    told = {one: len(running.events(one)) for one in ids}
     assert logged == {one: (count, count) for one, count in told.items()}
 
 
@@ -235,14 +234,9 @@ def _is_loopback(text: str) -> bool:
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
-def _address(running: RunningOrcha, name: str) -> str:
-    lines = (running.home / STACK_ENV_FILE).read_text().splitlines()
-    return next(line.split("=", 1)[1].strip("'") for line in lines if line.startswith(f"{name}="))
-
-
 def _wait_for_starts(running: RunningOrcha, ingestion: str, *, count: int) -> None:
     def has_finished_again() -> bool:
-        types = [event["event_type"] for event in running.orcha("show", ingestion)["events"]]
+        types = [event["event_type"] for event in running.events(ingestion)]
         return types.count("INGESTION_STARTED") == count and types[-1] == "INGESTION_COMPLETED"
 
     wait_until(has_finished_again, seconds=90, what=f"ingestion {ingestion} was started {count} times and completed")
@@ -255,9 +249,8 @@ def _stages_since_last_start(shown: dict[str, Any]) -> list[str]:
 
 
 def _count_rejected(running: RunningOrcha) -> int:
-    with psycopg.connect(_address(running, "ORCHA_DATABASE_URL")) as connection:
-        row = connection.execute("SELECT count(*) FROM status_event WHERE event_type = 'MESSAGE_REJECTED'").fetchone()
-    return int(row[0]) if row else 0
+    ((count,),) = running.ask("SELECT count(*) FROM status_event WHERE event_type = 'MESSAGE_REJECTED'")
+    return int(count)
 
 
 def _is_empty(client: Any, queue_url: str) -> bool:
