@@ -158,7 +158,7 @@ def test_what_another_reader_or_version_left_behind_is_not_used(tmp_path: Path, 
         desk.read()
     desk.transcriber = FakeTranscriber(pages_per_call=2)
     assert {page.source for page in desk.read().pages} == {"fake"}
-    assert desk.transcriber.calls == [(1, 2), (3, 4)]
+    assert sorted(desk.transcriber.calls) == [(1, 2), (3, 4)]
     forget_paid_pages(desk.objects, ID)
     assert desk.objects.list_paths(ingestion_folder(ID)) == []
 
@@ -256,7 +256,7 @@ def test_a_page_in_another_form_is_no_treated_page_and_gets_the_thorough_treatme
 def test_a_blank_page_is_read_once_and_says_nothing_about_the_others(tmp_path: Path) -> None:
     desk = Desk(tmp_path, "scan", "blank", transcriber=FakeTranscriber(confidence=0.8))
     transcription = desk.read()
-    assert desk.transcriber.calls == [(1,), (2,)]
+    assert sorted(desk.transcriber.calls) == [(1,), (2,)]
     assert [page.is_blank for page in transcription.pages] == [False, True]
     assert transcription.quality_score == 0.8
 
