@@ -1,8 +1,7 @@
 """Only adapters catch the errors of SDKs, in one translator each: every class an SDK documents is put to it here."""
 
 import inspect
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from json import JSONDecodeError
@@ -28,7 +27,7 @@ from google.rpc import error_details_pb2
 from orcha_dagster.adapters import obstore_objects, sqs_connection
 from orcha_dagster.adapters.claude import errors as claude
 from orcha_dagster.adapters.document_ai import errors as document_ai
-from orcha_dagster.adapters.postgres.ledger import PostgresLedger
+from orcha_dagster.adapters.postgres.errors import translated_errors
 from orcha_dagster.adapters.sqs_connection import SqsConnection
 from orcha_dagster.adapters.sqs_queue import SqsQueue
 from orcha_dagster.domain.errors import (
@@ -68,23 +67,6 @@ def translated(translator: AbstractContextManager[object], error: Exception) -> 
 
 def by_name(kind: type) -> str:
     return kind.__name__
-
-
-@contextmanager
-def ledger_transaction() -> Iterator[None]:
-    """The ledger's translator around a body that does not need a server."""
-
-    class Pool:
-        def open(self) -> None: ...
-
-        @contextmanager
-        def connection(self) -> Iterator[None]:
-            yield
-
-    ledger = PostgresLedger("postgresql://nowhere/")
-    ledger._pool = Pool()  # type: ignore[assignment]
-    with ledger._transaction():
-        yield
 
 
 @pytest.mark.parametrize("kind", classes_in(botocore.exceptions, BotoCoreError), ids=by_name)
@@ -141,7 +123,7 @@ FAMILIES: dict[type[Exception], type[Exception] | None] = {
 
 @pytest.mark.parametrize("kind", classes_in(psycopg.errors, psycopg.Error), ids=by_name)
 def test_every_error_of_psycopg_is_away_or_set_up_wrongly_or_a_defect_of_ours(kind: type[Exception]) -> None:
-    error = translated(ledger_transaction(), kind())
+    error = translated(translated_errors(), kind())
     if kind in SET_UP_WRONGLY:
         assert isinstance(error, ConfigurationError)
         return
@@ -170,12 +152,12 @@ def test_every_error_of_psycopg_is_away_or_set_up_wrongly_or_a_defect_of_ours(ki
     ids=by_name,
 )
 def test_what_passes_by_itself_is_storage_unavailable(kind: type[Exception]) -> None:
-    assert isinstance(translated(ledger_transaction(), kind()), StorageUnavailable)
+    assert isinstance(translated(translated_errors(), kind()), StorageUnavailable)
 
 
 @pytest.mark.parametrize(
     "translator",
-    [sqs_connection.translated, obstore_objects._translated, ledger_transaction, document_ai.translated],
+    [sqs_connection.translated, obstore_objects._translated, translated_errors, document_ai.translated],
     ids=["sqs", "obstore", "pg", "document-ai"],
 )
 def test_an_error_of_ours_passes_as_it_is(translator: Any) -> None:

@@ -1,14 +1,11 @@
 """How far each sink has come, in PostgreSQL. What a segment is and when it is settled is the journal's to know."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
-import psycopg
-from psycopg.rows import DictRow, dict_row
-from psycopg_pool import ConnectionPool
+from psycopg.rows import DictRow
 
-from orcha_dagster.adapters.postgres.errors import translated_errors
+from orcha_dagster.adapters.postgres.bounded_pool import BoundedPool
 from orcha_dagster.adapters.postgres.event_journal import PostgresEventJournal
 from orcha_dagster.adapters.postgres.sql import statement
 from orcha_dagster.domain.deliveries import Delivery, LogPosition
@@ -23,15 +20,7 @@ class PostgresDeliveryLedger(DeliveryLedger):
 
     def __init__(self, database_url: str, *, max_connections: int = 4, connect_seconds: float = 10.0) -> None:
         self._journal = PostgresEventJournal(database_url, connect_seconds=int(connect_seconds))
-        self._pool: ConnectionPool[psycopg.Connection[DictRow]] = ConnectionPool(
-            database_url,
-            kwargs={"row_factory": dict_row},
-            min_size=0,
-            max_size=max_connections,
-            timeout=connect_seconds,
-            open=False,
-            check=ConnectionPool.check_connection,
-        )
+        self._pool = BoundedPool(database_url, max_connections=max_connections, connect_seconds=connect_seconds)
 
     def close(self) -> None:
         self._pool.close()
@@ -40,7 +29,7 @@ class PostgresDeliveryLedger(DeliveryLedger):
         return self._journal.seal()
 
     def find_or_start(self, sink: str, *, first_segment: int) -> Delivery:
-        with self._transaction() as connection:
+        with self._pool.transaction() as connection:
             start = LogPosition.before_all_of(first_segment)
             connection.execute(statement("start_delivery"), {"sink": sink, **start._asdict()})
             rows = connection.execute(statement("view_deliveries"), {"sink": sink}).fetchall()
@@ -61,7 +50,7 @@ class PostgresDeliveryLedger(DeliveryLedger):
         return bool(self._fetch("record_delivered", values))
 
     def record_failure(self, sink: str, message: str) -> None:
-        with self._transaction() as connection:
+        with self._pool.transaction() as connection:
             values = {"sink": sink, "message": message[:_MOST_ERROR_CHARACTERS]}
             connection.execute(statement("record_delivery_failure"), values)
 
@@ -72,15 +61,8 @@ class PostgresDeliveryLedger(DeliveryLedger):
         return int(self._fetch("count_waiting_events", position._asdict())[0]["count"])
 
     def _fetch(self, name: str, values: Mapping[str, Any]) -> list[DictRow]:
-        with self._transaction() as connection:
+        with self._pool.transaction() as connection:
             return connection.execute(statement(name), values).fetchall()
-
-    @contextmanager
-    def _transaction(self) -> Iterator[psycopg.Connection[DictRow]]:
-        with translated_errors():
-            self._pool.open()
-            with self._pool.connection() as connection:
-                yield connection
 
 
 def _delivery_from_row(row: DictRow) -> Delivery:

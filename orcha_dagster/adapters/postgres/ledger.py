@@ -1,16 +1,12 @@
 """The ledger in PostgreSQL. The SQL is in `statements/`; this turns arguments into rows and rows into models."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-import psycopg
-from psycopg.rows import DictRow, dict_row
-from psycopg_pool import ConnectionPool
+from psycopg.rows import DictRow
 
-from orcha_dagster.adapters.postgres.bounded_connections import BOUNDED_CONNECTION, bound_statements
-from orcha_dagster.adapters.postgres.errors import translated_errors
+from orcha_dagster.adapters.postgres.bounded_pool import BoundedPool
 from orcha_dagster.adapters.postgres.rows import (
     claim_by_hand_from_row,
     claim_from_row,
@@ -45,16 +41,11 @@ class PostgresLedger(IngestionLedger):
         connect_seconds: float = 10.0,
         statement_seconds: float = 60.0,
     ) -> None:
-        self._pool: ConnectionPool[psycopg.Connection[DictRow]] = ConnectionPool(
+        self._pool = BoundedPool(
             database_url,
-            kwargs={"row_factory": dict_row, **BOUNDED_CONNECTION},
-            min_size=0,
-            max_size=max_connections,
-            timeout=connect_seconds,
-            open=False,
-            # A server that was restarted leaves dead connections in the pool: look before use.
-            check=ConnectionPool.check_connection,
-            configure=bound_statements(statement_seconds),
+            max_connections=max_connections,
+            connect_seconds=connect_seconds,
+            statement_seconds=statement_seconds,
         )
 
     def close(self) -> None:
@@ -78,7 +69,7 @@ class PostgresLedger(IngestionLedger):
         # Two messages may name the same ingestion; the last one's handle is the newest.
         newest = {message.ingestion_id: message for message in messages}
         exhausted = AttemptsExhausted(f"All {max_attempts} attempts ended without a result.")
-        with self._transaction() as connection:
+        with self._pool.transaction() as connection:
             connection.execute(
                 statement("fail_exhausted"),
                 {
@@ -228,7 +219,7 @@ class PostgresLedger(IngestionLedger):
             "epoch": lease.epoch,
             "case_id": lease.document.case_id,
         }
-        with self._transaction() as connection:
+        with self._pool.transaction() as connection:
             connection.execute(statement("lock_identity"), values)
             remembered = connection.execute(statement("remember_document"), values).fetchone()
             if remembered is None:
@@ -260,16 +251,9 @@ class PostgresLedger(IngestionLedger):
             raise _lost(lease)
 
     def _execute(self, name: str, values: Mapping[str, Any]) -> Rows:
-        with self._transaction() as connection:
+        with self._pool.transaction() as connection:
             cursor = connection.execute(statement(name), with_storable_text(values))
             return cursor.fetchall() if cursor.description else []
-
-    @contextmanager
-    def _transaction(self) -> Iterator[psycopg.Connection[DictRow]]:
-        with translated_errors():
-            self._pool.open()
-            with self._pool.connection() as connection:
-                yield connection
 
 
 def _lost(lease: Lease) -> LeaseLost:
